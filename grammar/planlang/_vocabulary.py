@@ -1,0 +1,143 @@
+"""What a plan may call and read: the host's words and values.
+
+The language knows no word of its own beyond Python's builtins. A host describes each word once; the checker
+reads the description, the interpreter calls it. Plain data crosses in both directions as copies: a word gets
+lists, dicts, tuples, sets, text, numbers, ``None``, :class:`Function` and :class:`Opaque`, and may return the
+same. A word never sees the interpreter's own objects and a plan never sees the host's.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Protocol
+
+import attrs
+
+from ._errors import PlanFailed
+
+__all__ = ["Call", "Function", "Opaque", "Value", "Vocabulary", "Word"]
+
+
+class Opaque:
+    """A host value that a plan can hold and pass on, and nothing else. Hosts subclass it."""
+
+    __slots__ = ()
+
+
+class Function(Protocol):
+    """A plan's own function, as a word sees it: something to hand to :meth:`Call.apply` or :meth:`Call.run_tasks`."""
+
+    @property
+    def name(self) -> str:
+        """The name in its ``def``, or ``lambda``."""
+
+    @property
+    def parameters(self) -> int:
+        """How many positional parameters it takes at most."""
+
+
+class Call(Protocol):
+    """What a word is told about the place it was called from; its first argument.
+
+    :ivar host: what :meth:`planlang.Program.run` was given.
+    :ivar path: the address of this call in the plan, fixed by place and the same on every run: ``2.0.13`` is the
+        third waiting call of the plan, its first thunk, the fourteenth waiting call in that.
+    :ivar scope: values that belong to the calling task; a child task starts with a copy of its parent's.
+    """
+
+    @property
+    def host(self) -> object: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def scope(self) -> dict[str, object]: ...
+
+    async def run_tasks(
+        self, thunks: Sequence[Function], on_failure: Callable[[str, PlanFailed], None]
+    ) -> list[object]:
+        """Run every thunk as a task of its own, at once, and return their values in order.
+
+        A thunk that fails gives ``None`` and one call of ``on_failure`` with its path; its siblings go on.
+
+        :raises PlanAborted: the first one raised by any of them, once all that ran have ended.
+        """
+
+    async def apply(self, function: Function, *args: object) -> object:
+        """Call a plan's function in the calling task and return what it returns, as plain data."""
+
+
+@attrs.frozen
+class Word:
+    """One function that plans may call.
+
+    :ivar call: ``call(place: Call, *args, **kwargs)``; arguments arrive bound to ``signature`` as the plan gave
+        them (no defaults filled in). Returns plain data, or an awaitable of it when ``suspends``.
+    :ivar signature: what a plan may pass; ``place`` is not part of it. Annotations, where they are ``int``,
+        ``float``, ``str``, ``bool``, ``list`` or ``dict``, let the checker judge literal arguments.
+    :ivar doc: one line for the lead that writes plans: what comes out.
+    :ivar spends: a call may cost money.
+    :ivar suspends: a call may wait.
+    :ivar runs_tasks: it runs functions it is given as tasks.
+    :ivar choices: for a parameter that takes a name: the names there are.
+    :ivar choice_nouns: what such a name is called in messages, ``lens`` for example.
+    :ivar aliases: other keyword spellings that are accepted with advice: ``{"role": "model"}``.
+    """
+
+    name: str
+    call: Callable[..., object]
+    signature: inspect.Signature = attrs.field(kw_only=True)
+    doc: str = attrs.field(kw_only=True)
+    spends: bool = attrs.field(default=False, kw_only=True)
+    suspends: bool = attrs.field(default=False, kw_only=True)
+    runs_tasks: bool = attrs.field(default=False, kw_only=True)
+    choices: Mapping[str, Collection[str]] = attrs.field(factory=dict, kw_only=True)
+    choice_nouns: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
+    aliases: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
+
+
+@attrs.frozen
+class Value:
+    """One read-only value that plans may read by name.
+
+    :ivar make: called once a run with the host; returns plain data.
+    """
+
+    name: str
+    doc: str = attrs.field(kw_only=True)
+    make: Callable[[object], object] = attrs.field(kw_only=True)
+
+
+class Vocabulary:
+    """The words and values of one job, by name.
+
+    :raises ValueError: two entries have one name.
+    """
+
+    def __init__(self, entries: Iterable[Word | Value]) -> None:
+        self._entries: dict[str, Word | Value] = {}
+        for entry in entries:
+            if entry.name in self._entries:
+                raise ValueError(f"two words are named `{entry.name}`")
+            self._entries[entry.name] = entry
+
+    @property
+    def words(self) -> dict[str, Word]:
+        """The words, by name, in the order they were given."""
+        return {n: e for n, e in self._entries.items() if isinstance(e, Word)}
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The values, by name, in the order they were given."""
+        return {n: e for n, e in self._entries.items() if isinstance(e, Value)}
+
+    def get(self, name: str) -> Word | Value | None:
+        """Return the entry of that name, or ``None``."""
+        return self._entries.get(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
