@@ -1,0 +1,181 @@
+"""Everything planloom tells a person went wrong, with the exit code that goes with it.
+
+PlanloomError                  exit 1; its text is for the user and is printed without a traceback
+├── Misuse                     2   a command or a call was used wrongly
+│   ├── ConfigurationError     2   a setting is missing, misspelled or out of range
+│   ├── UnknownNameError       2   nothing of that kind is registered under that name
+│   └── DuplicateNameError     2   two plugins brought the same name
+├── PluginError                2   a plugin cannot be loaded or broke a hook's contract
+├── NothingToDo                7   there is no work: no source files
+├── PlanRefused                6   refused by the check, the rehearsal or the gate
+├── PlanHeld                   4   waits for a person's approval
+├── StoreError                 1   the store cannot be read or written
+│   ├── StoreLocked            1   another process holds it and does not let go
+│   ├── StoreFull              1   the disk is full
+│   └── StoreTooNew            2   a newer planloom wrote it
+├── ModelError                 1   a model call failed (see ``planloom.clients``)
+└── RunAborted                 1   ends the whole run at once; no plan can catch it
+    ├── SpendRefused           2   an unknown question and no client to pay with
+    ├── CacheMiss              1   replay met a question the ledger has no answer to
+    ├── RunCancelled           130 the person stopped the run
+    ├── RunStopped             5   stopped at the budget; everything is kept
+    ├── AuthenticationFailed   2   the endpoint refuses the key or does not know the model
+    └── Runaway                9   the plan asked for twice the workers a run may have
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from planlang import PlanAborted
+
+__all__ = [
+    "AuthenticationFailed",
+    "CacheMiss",
+    "ConfigurationError",
+    "DuplicateNameError",
+    "Misuse",
+    "NothingToDo",
+    "PlanHeld",
+    "PlanRefused",
+    "PlanloomError",
+    "PluginError",
+    "RunAborted",
+    "RunCancelled",
+    "RunStopped",
+    "Runaway",
+    "SpendRefused",
+    "StoreError",
+    "StoreFull",
+    "StoreLocked",
+    "StoreTooNew",
+    "UnknownNameError",
+    "did_you_mean",
+]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return `` did you mean `x`?`` when a name is near, else a list of what there is."""
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean `{near[0]}`?"
+    return f"there are: {', '.join(names)}" if names else "there are none"
+
+
+class PlanloomError(Exception):
+    """A fault whose text says what happened, where, and what to do next.
+
+    :cvar exit_code: the exit code of a command that ends with it.
+    """
+
+    exit_code = 1
+
+
+class Misuse(PlanloomError):
+    """A command or a call was used in a way that cannot work."""
+
+    exit_code = 2
+
+
+class ConfigurationError(Misuse):
+    """A setting is missing, misspelled or out of range."""
+
+
+class UnknownNameError(Misuse):
+    """Nothing of that kind is registered under that name."""
+
+    def __init__(self, noun: str, name: str, known: Iterable[str]) -> None:
+        self.noun, self.name = noun, name
+        super().__init__(f"no {noun} is named `{name}`; {did_you_mean(name, known)}")
+
+
+class DuplicateNameError(Misuse):
+    """Two plugins brought the same name."""
+
+    def __init__(self, noun: str, name: str, first: str, second: str) -> None:
+        self.noun, self.name, self.plugins = noun, name, (first, second)
+        super().__init__(
+            f"two plugins bring a {noun} named `{name}`: {first} and {second}; uninstall or rename one of them"
+        )
+
+
+class PluginError(PlanloomError):
+    """A plugin cannot be loaded, or it broke the contract of a hook."""
+
+    exit_code = 2
+
+
+class NothingToDo(PlanloomError):
+    """There is no work to do."""
+
+    exit_code = 7
+
+
+class PlanRefused(PlanloomError):
+    """The check, the rehearsal or the gate refused the plan."""
+
+    exit_code = 6
+
+
+class PlanHeld(PlanloomError):
+    """The plan waits for a person's approval."""
+
+    exit_code = 4
+
+
+class StoreError(PlanloomError):
+    """The store cannot be read or written."""
+
+
+class StoreLocked(StoreError):
+    """Another process holds the store and does not let go of it."""
+
+
+class StoreFull(StoreError):
+    """The disk is full."""
+
+
+class StoreTooNew(StoreError):
+    """A newer planloom wrote the store."""
+
+    exit_code = 2
+
+
+class RunAborted(PlanloomError, PlanAborted):
+    """Ends the whole run at once; no plan can catch it."""
+
+
+class SpendRefused(RunAborted):
+    """An unknown question, and no client to pay with."""
+
+    exit_code = 2
+
+
+class CacheMiss(RunAborted):
+    """Replay met a question that the ledger has no answer to."""
+
+
+class RunCancelled(RunAborted):
+    """The person stopped the run."""
+
+    exit_code = 130
+
+
+class RunStopped(RunAborted):
+    """The run stopped at the budget; everything is kept."""
+
+    exit_code = 5
+
+
+class AuthenticationFailed(RunAborted):
+    """The endpoint refuses the key, or does not know the model."""
+
+    exit_code = 2
+
+
+class Runaway(RunAborted):
+    """The plan asked for twice the workers that a run may have."""
+
+    exit_code = 9

@@ -1,0 +1,126 @@
+"""The contract of a model client: one attempt at one question, and named faults.
+
+A client does no retries, keeps no books and writes no logs: the front door does. It raises the classes below, so that
+the door knows what to do next without reading texts.
+
+    ModelError
+    ├── TransientError    worth another attempt: no connection, timeout, 408, 409, 429, 5xx, 529, an unreadable body
+    ├── PermanentError    this question will never be answered: 400, 404, 422, too long, refused
+    ├── FatalError        no question will be answered: 401, 403, unknown model; ends the run
+    └── QuotaError        the account is used up: 402, or 429 that says quota
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import attrs
+
+from ._errors import PlanloomError
+from .questions import Question, Reply
+
+__all__ = [
+    "ClientPlugin",
+    "Endpoint",
+    "FatalError",
+    "ModelClient",
+    "ModelError",
+    "PermanentError",
+    "QuotaError",
+    "TransientError",
+]
+
+
+class ModelError(PlanloomError):
+    """A call of a model failed.
+
+    :ivar error_class: its short name in events: ``rate_limited``, ``overloaded``, ``server``, ``transport``,
+        ``timeout``, ``malformed``, ``bad_request``, ``context_too_long``, ``filtered``, ``auth``, ``unknown_model``,
+        ``quota``.
+    :ivar http_status: where there was one.
+    :ivar retry_after_s: how long the server asked to wait.
+    :ivar maybe_billed: the request may have reached the model, so that the provider may bill it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        error_class: str,
+        http_status: int | None = None,
+        retry_after_s: float | None = None,
+        maybe_billed: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.error_class = error_class
+        self.http_status = http_status
+        self.retry_after_s = retry_after_s
+        self.maybe_billed = maybe_billed
+
+
+class TransientError(ModelError):
+    """Another attempt may succeed."""
+
+
+class PermanentError(ModelError):
+    """This question will never be answered."""
+
+
+class FatalError(ModelError):
+    """No question will be answered: the key is refused or the model unknown. Ends the run."""
+
+
+class QuotaError(ModelError):
+    """The account is used up until some time."""
+
+
+@attrs.frozen(kw_only=True)
+class Endpoint:
+    """One place that answers questions, as configured.
+
+    :ivar name: its name in the configuration; part of every fingerprint.
+    :ivar client: the name of the client plugin that speaks to it.
+    :ivar url: base address, empty for a client that needs none.
+    :ivar key_env: name of the environment variable that holds the key, empty for none. The key itself is never stored.
+    :ivar settings: the client's own settings, as configured.
+    :ivar timeouts: seconds by phase of a call: ``connect``, ``first_byte``, ``between_bytes``, ``total``.
+    """
+
+    name: str
+    client: str
+    url: str = ""
+    key_env: str = ""
+    json_mode: str = "json_schema"
+    settings: Mapping[str, Any] = attrs.field(factory=dict)
+    timeouts: Mapping[str, float] = attrs.field(factory=dict)
+
+
+class ModelClient(Protocol):
+    """A connection to one endpoint. Methods run on one event loop."""
+
+    async def ask(self, question: Question) -> Reply:
+        """Send one question once and return its reply; price, role and time of the reply are the door's to fill in.
+
+        :raises ModelError: one of its four kinds.
+        """
+
+    async def close(self) -> None:
+        """Release what the client holds."""
+
+
+@attrs.frozen(kw_only=True)
+class ClientPlugin:
+    """A kind of model client that configuration can name.
+
+    :ivar name: what ``client = "..."`` says.
+    :ivar open: makes a client for an endpoint. Quick, without I/O; heavy imports belong in it.
+    :ivar settings: names of the endpoint settings it reads, so that a misspelled one is found.
+    :ivar free: its calls cost nothing and leave the machine on no account.
+    """
+
+    name: str
+    summary: str
+    open: Callable[[Endpoint], ModelClient]
+    settings: tuple[str, ...] = ()
+    free: bool = False

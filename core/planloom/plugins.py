@@ -1,0 +1,241 @@
+"""Loading plugins and finding what they brought, by noun and name.
+
+A :class:`Kind` says what one ``register_*`` hook takes. The core's own kinds and those that plugins bring with
+``register_hookspecs`` are treated alike: one loop calls every hook, one table holds every name, one error names both
+plugins when a name is brought twice. The manager is built by :func:`load_plugins` and passed on; there is no global.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import attrs
+import pluggy
+
+from . import hookspecs
+from ._errors import DuplicateNameError, PluginError, UnknownNameError
+
+__all__ = ["Kind", "PluginFacts", "Registry", "load_plugins"]
+
+ENTRY_POINT_GROUP = "planloom"
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Kind:
+    """One kind of thing that plugins bring.
+
+    :ivar hook: the hook that takes it, ``register_lenses``.
+    :ivar noun: what messages call it and look-ups ask for, ``lens``.
+    :ivar accepts: gives the class that a registered object must be of; a function, so that it is imported late.
+    """
+
+    hook: str
+    noun: str
+    accepts: Callable[[], type]
+
+
+@attrs.frozen
+class PluginFacts:
+    """What ``planloom plugins`` lists of one plugin."""
+
+    name: str
+    distribution: str
+    version: str
+    hooks: tuple[str, ...]
+    brings: Mapping[str, tuple[str, ...]]
+
+
+def _core_kinds() -> tuple[Kind, ...]:
+    def click_command() -> type:
+        import click
+
+        return click.Command
+
+    def late(module: str, name: str) -> Callable[[], type]:
+        def load() -> type:
+            found: type = getattr(importlib.import_module(f"planloom.{module}"), name)
+            return found
+
+        return load
+
+    return (
+        Kind("register_kits", "kit", late("kits", "Kit")),
+        Kind("register_clients", "client", late("clients", "ClientPlugin")),
+        Kind("register_stores", "store", late("stores", "StorePlugin")),
+        Kind("register_exporters", "exporter", late("exporters", "Exporter")),
+        Kind("register_stand_ins", "stand-in", late("stand_ins", "StandIn")),
+        Kind("register_scouts", "scout", late("scouts", "Scout")),
+        Kind("register_gates", "gate", late("gates", "Gate")),
+        Kind("register_listeners", "listener", late("listeners", "Listener")),
+        Kind("register_commands", "command", click_command),
+    )
+
+
+class Registry:
+    """Everything the loaded plugins brought. Filled once by :func:`load_plugins`, read-only afterwards."""
+
+    def __init__(self, manager: pluggy.PluginManager) -> None:
+        self.manager = manager
+        self._kinds: dict[str, Kind] = {}
+        self._things: dict[str, dict[str, Any]] = {}
+        self._owners: dict[tuple[str, str], str] = {}
+        self._distributions: dict[str, tuple[str, str]] = {}
+
+    def all(self, noun: str, of: type[T]) -> Mapping[str, T]:
+        """Return what was registered of one kind, by name."""
+        return MappingProxyType(self._things.get(noun, {}))
+
+    def names(self, noun: str) -> tuple[str, ...]:
+        """Return the names registered of one kind, sorted."""
+        return tuple(sorted(self._things.get(noun, {})))
+
+    def get(self, noun: str, name: str, of: type[T]) -> T:
+        """Return one registered thing.
+
+        :raises UnknownNameError: with the nearest name, or all names there are.
+        """
+        things: dict[str, T] = self._things.get(noun, {})
+        if name not in things:
+            raise UnknownNameError(noun, name, things)
+        return things[name]
+
+    def owner(self, noun: str, name: str) -> str:
+        """Return the name of the plugin that brought a thing."""
+        return self._owners[noun, name]
+
+    def facts(self) -> list[PluginFacts]:
+        """Return the loaded plugins, sorted by name, with what each brought."""
+        rows = []
+        for name, plugin in self.manager.list_name_plugin():
+            project, version = self._distributions.get(name, ("", ""))
+            hooks = tuple(sorted(h.name for h in self.manager.get_hookcallers(plugin) or ()))
+            rows.append(PluginFacts(name, project, version, hooks, self._brought_by(name)))
+        return sorted(rows, key=lambda row: row.name)
+
+    def _brought_by(self, plugin: str) -> Mapping[str, tuple[str, ...]]:
+        brought: dict[str, list[str]] = {}
+        for (noun, name), owner in self._owners.items():
+            if owner == plugin:
+                brought.setdefault(noun, []).append(name)
+        return {noun: tuple(sorted(names)) for noun, names in brought.items()}
+
+    # --- filling
+
+    def _add_kinds(self, kinds: Iterable[Kind]) -> None:
+        for kind in kinds:
+            self._kinds[kind.hook] = kind
+            self._things.setdefault(kind.noun, {})
+
+    def _add(self, kind: Kind, thing: Any, plugin: str) -> None:
+        if not isinstance(thing, kind.accepts()):
+            raise PluginError(
+                f"plugin {plugin} gave {kind.hook} a {type(thing).__name__}, where a {kind.accepts().__name__} belongs"
+            )
+        name = thing.name
+        if name in self._things[kind.noun]:
+            raise DuplicateNameError(kind.noun, name, self._owners[kind.noun, name], plugin)
+        self._things[kind.noun][name] = thing
+        self._owners[kind.noun, name] = plugin
+
+    def _call(self, hook: str, argument_of: Callable[[str], Callable[..., None]]) -> None:
+        """Call a hook plugin by plugin, so that ``register`` knows who calls it."""
+        caller = getattr(self.manager.hook, hook)
+        for implementation in caller.get_hookimpls():
+            plugin = implementation.plugin_name
+            try:
+                implementation.function(*(argument_of(plugin) for _ in implementation.argnames))
+            except (DuplicateNameError, PluginError):
+                raise
+            except Exception as error:
+                raise PluginError(
+                    f"plugin {plugin} failed in {hook}: {type(error).__name__}: {error}; update or uninstall it"
+                ) from error
+
+
+def load_plugins(extra: Iterable[tuple[str, object]] = (), *, installed: bool = True) -> Registry:
+    """Load the installed plugins and return what they brought.
+
+    :param extra: further plugins as (name, module or object), for tests and embedding.
+    :param installed: load what is installed under the entry-point group ``planloom``.
+    :raises PluginError: a plugin cannot be imported, implements a hook that nobody specified, or breaks a contract.
+    :raises DuplicateNameError: two plugins bring one name.
+    """
+    manager = pluggy.PluginManager("planloom")
+    manager.add_hookspecs(hookspecs)
+    registry = Registry(manager)
+    registry._add_kinds(_core_kinds())
+    _load_builtin(registry)
+    if installed:
+        _load_installed(registry)
+    for name, plugin in extra:
+        _register(registry, name, plugin, None)
+    _load_hookspecs(registry)
+    _check_pending(manager)
+    for kind in list(registry._kinds.values()):
+        _collect(registry, kind)
+    return registry
+
+
+def _register(
+    registry: Registry, name: str, plugin: object, dist: importlib.metadata.Distribution | None
+) -> None:
+    if registry.manager.has_plugin(name):
+        first, second = registry._distributions.get(name, (name, ""))[0], dist.name if dist else name
+        raise DuplicateNameError("plugin", name, first or name, second)
+    try:
+        registry.manager.register(plugin, name=name)
+    except pluggy.PluginValidationError as error:
+        raise PluginError(f"plugin {name} does not fit its hook: {error}; update or uninstall it") from error
+    if dist is not None:
+        registry._distributions[name] = (dist.name, dist.version)
+
+
+def _load_builtin(registry: Registry) -> None:
+    from . import _builtin
+
+    _register(registry, "planloom", _builtin, importlib.metadata.distribution("planloom"))
+
+
+def _load_installed(registry: Registry) -> None:
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
+        try:
+            plugin = entry.load()
+        except Exception as error:
+            dist = entry.dist.name if entry.dist else entry.value
+            raise PluginError(
+                f"plugin {entry.name} of {dist} cannot be imported: {type(error).__name__}: {error}; "
+                f"update it or uninstall {dist}"
+            ) from error
+        _register(registry, entry.name, plugin, entry.dist)
+
+
+def _collect(registry: Registry, kind: Kind) -> None:
+    def register_for(plugin: str) -> Callable[[Any], None]:
+        return lambda thing: registry._add(kind, thing, plugin)
+
+    registry._call(kind.hook, register_for)
+
+
+def _load_hookspecs(registry: Registry) -> None:
+    def register_for(plugin: str) -> Callable[..., None]:
+        def register(specs: object, kinds: tuple[Kind, ...]) -> None:
+            registry.manager.add_hookspecs(specs)
+            registry._add_kinds(kinds)
+
+        return register
+
+    registry._call("register_hookspecs", register_for)
+
+
+def _check_pending(manager: pluggy.PluginManager) -> None:
+    try:
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        raise PluginError(
+            f"a plugin implements a hook that nobody specified: {error}; check the hook's spelling"
+        ) from error

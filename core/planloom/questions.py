@@ -1,0 +1,186 @@
+"""A question to a model, its fingerprint, and the reply.
+
+A fingerprint covers everything that is sent: endpoint by its configured name, model id, messages, parameters, sample.
+What stays out is transport only (timeouts, retries, keys, labels, headers). Messages keep their parts apart until the
+wire, and each part is hashed once, so that a shard of 250 KB that forty workers read is hashed, packed and stored once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import attrs
+import rfc8785
+
+from ._errors import Misuse
+from ._money import Usage
+
+__all__ = ["KEY_VERSION", "Message", "Part", "Question", "Reply", "canonical_json", "text_digest"]
+
+KEY_VERSION = 1
+"""Version of the fingerprint; answers under older versions stay readable."""
+
+PART_SEPARATOR = "\n\n"
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text's UTF-8 form, in hex.
+
+    :raises Misuse: the text holds a lone surrogate, which no server can be sent.
+    """
+    try:
+        return hashlib.sha256(text.encode("utf-8")).hexdigest()
+    except UnicodeEncodeError as error:
+        raise Misuse(
+            f"the text holds a lone surrogate at character {error.start}, which cannot be sent to a model; remove it"
+        ) from error
+
+
+def canonical_json(value: Any) -> bytes:
+    """Return the canonical JSON (RFC 8785) of a value.
+
+    :raises Misuse: NaN, an infinity, a lone surrogate, a key that is not text, or an integer beyond 2**53.
+    """
+    try:
+        return rfc8785.dumps(value)
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
+        raise Misuse(f"the value cannot be part of a question: {error}") from error
+
+
+class Part:
+    """One piece of a message's text, hashed once however often it is sent."""
+
+    __slots__ = ("_digest", "_size_bytes", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._digest: str | None = None
+        self._size_bytes: int | None = None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text, in hex."""
+        if self._digest is None:
+            self._digest = text_digest(self.text)
+        return self._digest
+
+    @property
+    def size_bytes(self) -> int:
+        """Length of its UTF-8 form: an upper bound of its tokens."""
+        if self._size_bytes is None:
+            text = self.text
+            self._size_bytes = len(text) if text.isascii() else len(text.encode("utf-8"))
+        return self._size_bytes
+
+
+@attrs.frozen
+class Message:
+    """One message of a conversation.
+
+    :ivar role: ``system``, ``user`` or ``assistant``.
+    :ivar parts: joined by a blank line on the wire; never empty ones.
+    """
+
+    role: str
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """The text as it is sent."""
+        return PART_SEPARATOR.join(part.text for part in self.parts)
+
+
+def message_of(role: str, *texts: Part | str) -> Message:
+    """Return a message of these texts; empty ones are left out."""
+    parts = (text if isinstance(text, Part) else Part(text) for text in texts)
+    return Message(role, tuple(part for part in parts if part.text))
+
+
+@attrs.frozen(kw_only=True)
+class Question:
+    """Everything that is sent to a model, and which independent answer to it is wanted.
+
+    :ivar endpoint: the endpoint's configured name.
+    :ivar model: the model id as it is sent.
+    :ivar parameters: JSON data sent beside the messages (temperature, max_tokens, response_format, ...).
+    :ivar sample: the run's number within its job, and the plan's ``sample=``.
+    """
+
+    endpoint: str
+    model: str
+    messages: tuple[Message, ...]
+    parameters: Mapping[str, Any]
+    sample: tuple[int, int] = (0, 0)
+    _fingerprint: list[str] = attrs.field(factory=list, init=False, eq=False, repr=False)
+
+    @property
+    def skeleton(self) -> bytes:
+        """Canonical JSON of the question with each part's text replaced by its hash."""
+        return canonical_json(
+            {
+                "endpoint": self.endpoint,
+                "key_version": KEY_VERSION,
+                "messages": [{"role": m.role, "parts": [p.digest for p in m.parts]} for m in self.messages],
+                "model": self.model,
+                "parameters": dict(self.parameters),
+                "sample": list(self.sample),
+            }
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the skeleton, in hex; worked out once."""
+        if not self._fingerprint:
+            self._fingerprint.append(hashlib.sha256(self.skeleton).hexdigest())
+        return self._fingerprint[0]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of all messages."""
+        return tuple(part for message in self.messages for part in message.parts)
+
+    @property
+    def input_tokens_bound(self) -> int:
+        """An upper bound of its input tokens: UTF-8 bytes, and eight tokens a message for the server's own frame."""
+        schema = self.parameters.get("response_format")
+        frame = 8 * (len(self.messages) + 1) + (len(canonical_json(schema)) if schema else 0)
+        return frame + sum(part.size_bytes for part in self.parts)
+
+
+@attrs.frozen(kw_only=True)
+class Reply:
+    """What a model answered.
+
+    :ivar finish_reason: as the server said it (``stop``, ``length``, ``content_filter``, ...), or ``None``.
+    :ivar seconds: from sending the request to the last byte.
+    :ivar model: the model as the server named it.
+    :ivar price: what it cost, in micro-credits.
+    :ivar estimated: the price rests on estimated token counts, since the server gave none.
+    :ivar cached: the ledger answered.
+    """
+
+    text: str
+    finish_reason: str | None
+    usage: Usage
+    seconds: float
+    model: str
+    price: int = 0
+    estimated: bool = False
+    role: str = ""
+    created_at: datetime | None = None
+    key_version: int = KEY_VERSION
+    cached: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether it can count as an answer: not empty, not cut, not filtered, no error for a finish reason."""
+        return bool(self.text.strip()) and self.finish_reason in (
+            None,
+            "stop",
+            "end_turn",
+            "tool_calls",
+            "stop_sequence",
+        )

@@ -1,0 +1,231 @@
+"""The contract of a store: ledger, books, journal and runs in one place, for every process that shares it.
+
+Reads are synchronous, short and on the caller's thread. Writes are awaited: the answer comes back when the transaction
+that holds it is committed, and not before. Money changes only by what a call row's own transition returned:
+
+    reserve → sent → settled | released | uncertain;  uncertain → settled (a late reply) | released (a person)
+
+so that a second settle changes nothing. Amounts are micro-credits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+
+from .questions import Question, Reply
+
+__all__ = [
+    "Answered",
+    "Books",
+    "Event",
+    "Granted",
+    "OpenElsewhere",
+    "OverCap",
+    "ReserveResult",
+    "RunRow",
+    "Store",
+    "StorePlugin",
+    "ThreadRow",
+]
+
+
+@attrs.frozen(kw_only=True)
+class Books:
+    """One budget: its cap, and what is spent, reserved for calls in flight, and of unknown outcome."""
+
+    cap: int
+    spent: int
+    reserved: int
+    uncertain: int
+
+    @property
+    def left(self) -> int:
+        """What may still be reserved; never below 0. Uncertain money counts as spent."""
+        return max(0, self.cap - self.spent - self.reserved - self.uncertain)
+
+
+@attrs.frozen
+class Granted:
+    """The call may be sent; ``call_id`` names it until it is settled."""
+
+    call_id: str
+
+
+@attrs.frozen
+class Answered:
+    """The ledger has an answer after all."""
+
+    reply: Reply
+
+
+@attrs.frozen
+class OpenElsewhere:
+    """Another owner has this very question in flight."""
+
+    call_id: str
+
+
+@attrs.frozen
+class OverCap:
+    """The call would pass the cap; ``version`` is the store's state this rests on (see :meth:`Store.version`)."""
+
+    books: Books
+    version: int
+
+
+ReserveResult = Granted | Answered | OpenElsewhere | OverCap
+
+
+@attrs.frozen(kw_only=True)
+class Event:
+    """One line of a run's event stream; ``data`` holds the fields of its type as ``records`` name them.
+
+    :ivar seq: from 1, without gaps. :ivar t: seconds since the run began.
+    """
+
+    seq: int
+    t: float
+    type: str
+    data: Mapping[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class RunRow:
+    """A run as stored. JSON columns are plain data.
+
+    :ivar status: created, held, refused, running, paused, completed, failed, cancelled, interrupted, runaway.
+    :ivar facts: everything else that a run keeps: kits with versions, arguments, manifest, fact sheet, estimate, gate
+        decision, phases, counts, cost.
+    """
+
+    id: str
+    title: str
+    status: str
+    plan: str
+    plan_hash: str
+    budget: str
+    created_at: str
+    facts: Mapping[str, Any] = attrs.field(factory=dict)
+    result: Any = None
+    error: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ThreadRow:
+    """What a worker leaves behind.
+
+    :ivar place: its path in the plan. :ivar fingerprints: the questions it asked, in order.
+    :ivar raw: the raw text of its last answer, kept whole.
+    """
+
+    id: str
+    run: str
+    place: str
+    phase: str
+    label: str
+    model: str
+    role: str
+    status: str
+    started: float | None = None
+    ended: float | None = None
+    cost: int = 0
+    fingerprints: tuple[str, ...] = ()
+    result: Any = None
+    error: str | None = None
+    raw: str | None = None
+
+
+class Store(Protocol):
+    """One open store. Made by a :class:`StorePlugin`; used from one event loop."""
+
+    @property
+    def where(self) -> str:
+        """What to call it in messages: a path or an address without secrets."""
+
+    # --- ledger and books
+    def reply(self, fingerprint: str) -> Reply | None:
+        """Return the newest answer to a question, with ``cached`` set, or ``None``."""
+
+    async def reserve(
+        self, question: Question, *, budget: str, run: str, thread: str, worst: int, look: bool = True
+    ) -> ReserveResult:
+        """Reserve the worst price of a call and record it as sent, in one transaction.
+
+        In that transaction the ledger is looked at again (unless ``look`` is false) and one open call a question is
+        enforced, so that two processes can never both ask.
+        """
+
+    async def settle(self, call_id: str, reply: Reply) -> None:
+        """Store the reply, bill its price and free the reservation, in one transaction; a second settle only keeps
+        the reply as a further version."""
+
+    async def release(self, call_id: str) -> None:
+        """Free the reservation of a call that was never sent, or that the server refused."""
+
+    async def mark_uncertain(self, call_id: str) -> None:
+        """Keep a call's worst price charged, since its outcome is unknown."""
+
+    async def open_budget(self, budget: str, cap: int) -> Books:
+        """Make a budget, or give an existing one that cap if it is higher; return its books."""
+
+    async def set_cap(self, budget: str, cap: int) -> Books:
+        """Change a budget's cap; waiters of every process wake up."""
+
+    def books(self, budget: str) -> Books:
+        """Return the books of a budget (all zero when there is none)."""
+
+    def version(self) -> int:
+        """Return a number that changes whenever money may have become free, whoever did it."""
+
+    # --- runs
+    async def save_run(self, row: RunRow) -> None:
+        """Insert or replace a run."""
+
+    async def save_thread(self, row: ThreadRow) -> None:
+        """Insert or replace a worker's thread."""
+
+    async def append_events(self, run: str, events: Sequence[Event]) -> None:
+        """Append to a run's event stream; ``seq`` is the caller's."""
+
+    async def write_journal(self, run: str, place: str, value: Any) -> None:
+        """Record what a word that is not pure returned; durable when this returns."""
+
+    def run(self, run_id: str) -> RunRow | None:
+        """Return a run, or ``None``."""
+
+    def runs(self, limit: int = 50) -> list[RunRow]:
+        """Return the newest runs, newest first."""
+
+    def threads(self, run_id: str) -> list[ThreadRow]:
+        """Return a run's threads, in the order they started."""
+
+    def events(self, run_id: str, after: int = 0) -> list[Event]:
+        """Return a run's events with a higher ``seq``, in order."""
+
+    def journal(self, run_id: str) -> dict[str, Any]:
+        """Return a run's journal by place."""
+
+    def money(self, run_id: str) -> Mapping[str, int]:
+        """Return what a run's calls cost: ``calls``, ``spent``, ``uncertain``, ``reserved``."""
+
+    async def close(self) -> None:
+        """Commit what waits and let go."""
+
+
+@attrs.frozen(kw_only=True)
+class StorePlugin:
+    """A kind of store that configuration can name.
+
+    :ivar name: what ``store.kind`` says.
+    :ivar open: opens (and where needed makes or migrates) the store at a location; the location is a path for embedded
+        stores. ``:memory:`` gives one that ends with the process.
+    :raises StoreError: from ``open``: locked, too new, unreadable, no room.
+    """
+
+    name: str
+    summary: str
+    open: Callable[[str | Path], Store]

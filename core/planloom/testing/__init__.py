@@ -1,0 +1,1 @@
+"""What plugin authors test with: real servers on loopback, clocks, contract suites."""
