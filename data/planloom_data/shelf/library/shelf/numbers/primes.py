@@ -1,0 +1,113 @@
+"""Primes, factors and divisors of whole numbers of moderate size."""
+
+from collections.abc import Iterator
+from math import gcd, isqrt
+
+
+def primes_below(limit: int) -> list[int]:
+    """All primes smaller than `limit`, by the sieve of Eratosthenes.
+
+    >>> primes_below(20)
+    [2, 3, 5, 7, 11, 13, 17, 19]
+    >>> primes_below(19)
+    [2, 3, 5, 7, 11, 13, 17]
+    >>> primes_below(2)
+    []
+    """
+    is_prime = [True] * max(limit, 2)
+    is_prime[0] = is_prime[1] = False
+    for candidate in range(2, isqrt(max(limit, 0)) + 1):
+        if is_prime[candidate]:
+            for multiple in range(candidate * candidate, limit, candidate):
+                is_prime[multiple] = False
+    return [number for number, prime in enumerate(is_prime) if prime]
+
+
+def is_prime(number: int) -> bool:
+    """Whether the number is prime, by trial division.
+
+    >>> [number for number in range(30) if is_prime(number)]
+    [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]
+    >>> is_prime(7919)
+    True
+    >>> is_prime(49)
+    False
+    """
+    if number < 2:
+        return False
+    return all(number % divisor for divisor in range(2, isqrt(number) + 1))
+
+
+def factors(number: int) -> Iterator[int]:
+    """The prime factors from small to large, each as often as it divides the number.
+
+    >>> list(factors(360))
+    [2, 2, 2, 3, 3, 5]
+    >>> list(factors(97))
+    [97]
+    >>> list(factors(1))
+    []
+    """
+    divisor = 2
+    while divisor * divisor <= number:
+        while number % divisor == 0:
+            yield divisor
+            number //= divisor
+        divisor += 1
+    if number > 1:
+        yield number
+
+
+def divisors(number: int) -> list[int]:
+    """Every positive divisor in rising order, 1 and the number included.
+
+    >>> divisors(28)
+    [1, 2, 4, 7, 14, 28]
+    >>> divisors(36)
+    [1, 2, 3, 4, 6, 9, 12, 18, 36]
+    >>> divisors(1)
+    [1]
+    """
+    small = [divisor for divisor in range(1, isqrt(number) + 1) if number % divisor == 0]
+    large = [number // divisor for divisor in reversed(small)]
+    if small[-1] == large[0]:
+        large = large[1:]
+    return small + large
+
+
+def is_perfect(number: int) -> bool:
+    """Whether the number equals the sum of its divisors below itself.
+
+    >>> [number for number in range(2, 500) if is_perfect(number)]
+    [6, 28, 496]
+    """
+    return number > 1 and sum(divisors(number)) == 2 * number
+
+
+def lowest_terms(numerator: int, denominator: int) -> tuple[int, int]:
+    """The fraction with nothing left to cancel; the sign moves to the numerator.
+
+    >>> lowest_terms(6, -8)
+    (-3, 4)
+    >>> lowest_terms(0, 5)
+    (0, 1)
+    >>> lowest_terms(1, 0)
+    Traceback (most recent call last):
+        ...
+    ZeroDivisionError: the denominator of 1/0 is zero
+    """
+    if denominator == 0:
+        raise ZeroDivisionError(f"the denominator of {numerator}/0 is zero")
+    shared = gcd(numerator, denominator)
+    if denominator < 0:
+        shared = -shared
+    return numerator // shared, denominator // shared
+
+
+def coprime(left: int, right: int) -> bool:
+    """Whether the two numbers share no factor but 1.
+
+    >>> coprime(8, 15), coprime(8, 12)
+    (True, False)
+    """
+    return gcd(left, right) == 1
