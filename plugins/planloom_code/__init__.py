@@ -1,1 +1,81 @@
-"""placeholder"""
+"""Source code as audits need it: found, decoded, numbered, packed, and findings tied to places in it."""
+
+from planloom_code._discover import Discovery, FoundFile, discover
+from planloom_code._errors import (
+    BadPattern,
+    CodeError,
+    FileChanged,
+    HiddenKey,
+    NoSuchPath,
+    NotInTree,
+    NotSource,
+    Unparsable,
+    Unreadable,
+)
+from planloom_code._findings import Finding, Malformed, dedupe, key_of, normalise, normalise_all
+from planloom_code._grammar import GRAMMAR, parse
+from planloom_code._lines import count_lines, split_lines
+from planloom_code._naming import FileNames
+from planloom_code._numbering import CHARACTERS_A_TOKEN, numbered_lines
+from planloom_code._pack import Packable, Shard, pack, repack
+from planloom_code._places import Place, Places
+from planloom_code._source import (
+    ParseProblem,
+    Skipped,
+    SourceFile,
+    numbered,
+    read_source,
+    render,
+    shown_path,
+    source_of,
+    unparsable,
+)
+from planloom_code._splitting import Piece, split_file
+from planloom_code._tree import FileInfo, SourceTree
+
+__all__ = [
+    "CHARACTERS_A_TOKEN",
+    "GRAMMAR",
+    "BadPattern",
+    "CodeError",
+    "Discovery",
+    "FileChanged",
+    "FileInfo",
+    "FileNames",
+    "Finding",
+    "FoundFile",
+    "HiddenKey",
+    "Malformed",
+    "NoSuchPath",
+    "NotInTree",
+    "NotSource",
+    "Packable",
+    "ParseProblem",
+    "Piece",
+    "Place",
+    "Places",
+    "Shard",
+    "Skipped",
+    "SourceFile",
+    "SourceTree",
+    "Unparsable",
+    "Unreadable",
+    "count_lines",
+    "dedupe",
+    "discover",
+    "key_of",
+    "normalise",
+    "normalise_all",
+    "numbered",
+    "numbered_lines",
+    "pack",
+    "parse",
+    "read_source",
+    "render",
+    "repack",
+    "shown_path",
+    "source_of",
+    "split_file",
+    "split_lines",
+    "unparsable",
+]

@@ -1,0 +1,75 @@
+"""The files that git does not ignore, asked of git itself.
+
+The audited folder may be hostile: its own ``.git/config`` can name a program for git to start
+(``core.fsmonitor``), and environment variables of an outer hook can point git at another repository. Both are
+shut out here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+_TIMEOUT_S = 120
+_KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")
+_UNOPENED = re.compile(r"could not open directory '(.*?)/?': (.*)")
+
+
+class GitCannotSay(Exception):
+    """No git, no work tree here, or git refuses; the message is git's own."""
+
+
+def is_ignored(folder: Path) -> bool:
+    """Whether the folder itself is ignored by the repository around it; raises `GitCannotSay`."""
+    done = _git(folder, "check-ignore", "-q", "--no-index", ".")
+    if done.returncode not in (0, 1):
+        raise GitCannotSay(_text(done.stderr))
+    return done.returncode == 0
+
+
+def listed_files(folder: Path) -> tuple[list[str], list[tuple[str, str]]]:
+    """Tracked and unignored paths below ``folder``, and the folders git could not open with the reason.
+
+    Deleted files may still be among the paths. Nested repositories are listed by git as one path; they are
+    opened here and their own unignored files listed. Paths are file-system strings (surrogateescape).
+    """
+    done = _git(folder, "ls-files", "-z", "-co", "--exclude-standard")
+    if done.returncode != 0:
+        raise GitCannotSay(_text(done.stderr))
+    paths: list[str] = []
+    closed = _UNOPENED.findall(_text(done.stderr))
+    for path in {os.fsdecode(name).rstrip("/") for name in done.stdout.split(b"\0") if name}:
+        if path.startswith(("../", "/")):
+            continue
+        nested = folder / path
+        if not path.endswith(".py") and (nested / ".git").exists() and not nested.is_symlink():
+            inner_paths, inner_closed = listed_files(nested)
+            paths += [f"{path}/{inner}" for inner in inner_paths]
+            closed += [(f"{path}/{inner}", reason) for inner, reason in inner_closed]
+        else:
+            paths.append(path)
+    return paths, closed
+
+
+def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT}
+    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    try:
+        return subprocess.run(  # noqa: S603 - fixed words; the folder is the working directory, no argument
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise GitCannotSay(str(error)) from error
+
+
+def _text(data: bytes) -> str:
+    return os.fsdecode(data).strip()
