@@ -66,9 +66,7 @@ class Price:
         """Return the price of one call with these token counts, in micro-credits."""
         cached = min(cached_tokens, prompt_tokens)
         cached_rate = self.input if self.cached_input is None else self.cached_input
-        scaled = (
-            (prompt_tokens - cached) * self.input + cached * cached_rate + completion_tokens * self.output
-        )
+        scaled = (prompt_tokens - cached) * self.input + cached * cached_rate + completion_tokens * self.output
         return self.call + -(-scaled // _MILLION)
 
     @property

@@ -181,9 +181,7 @@ def load_plugins(extra: Iterable[tuple[str, object]] = (), *, installed: bool = 
     return registry
 
 
-def _register(
-    registry: Registry, name: str, plugin: object, dist: importlib.metadata.Distribution | None
-) -> None:
+def _register(registry: Registry, name: str, plugin: object, dist: importlib.metadata.Distribution | None) -> None:
     if registry.manager.has_plugin(name):
         first, second = registry._distributions.get(name, (name, ""))[0], dist.name if dist else name
         raise DuplicateNameError("plugin", name, first or name, second)

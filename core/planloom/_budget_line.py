@@ -1,0 +1,135 @@
+"""Waiting for money: first come, first served, woken by whatever frees some.
+
+A call that would pass the cap joins the line. One look-out a process watches the store's version, which changes when
+any process settles, releases or raises; then the head of the line tries again, and as many after it as fit. When nothing
+is in flight anywhere that could free money, the run is paused: it stops there, or waits for the cap to be raised.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from ._abort import Abort
+from ._errors import RunStopped
+from ._money import credits_of, show_credits
+from .questions import Question
+from .stores import Answered, Books, Granted, OpenElsewhere, OverCap, Store
+
+__all__ = ["BudgetLine", "OnCap"]
+
+OnCap = Literal["stop", "wait"]
+
+_POLL_S = 0.02
+
+
+class BudgetLine:
+    """One run's place at its budget.
+
+    :param on_cap: ``stop`` ends the run, resumable and with everything kept; ``wait`` pauses it until the cap is raised.
+    :param emit: takes the events ``run.budget_paused`` and ``run.budget_raised``.
+    :param paused: told whenever the run starts or ends being paused.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        budget: str,
+        *,
+        on_cap: OnCap,
+        abort: Abort,
+        emit: Callable[[str, Mapping[str, Any]], None],
+        paused: Callable[[bool], None],
+    ) -> None:
+        self._store = store
+        self._budget = budget
+        self._on_cap = on_cap
+        self._abort = abort
+        self._emit = emit
+        self._paused = paused
+        self._head = asyncio.Lock()
+        self._waiting = 0
+        self._freed = asyncio.Event()
+        self._is_paused = False
+
+    async def reserve(
+        self, question: Question, *, worst: int, run: str, thread: str, look: bool
+    ) -> Granted | Answered | OpenElsewhere:
+        """Reserve the worst price of a call, waiting in line while the cap does not allow it.
+
+        :raises RunStopped: nothing in flight can free money, and the run stops at its cap.
+        :raises RunAborted: the run ended while it waited.
+        """
+
+        async def attempt() -> Granted | Answered | OpenElsewhere | OverCap:
+            return await self._store.reserve(
+                question, budget=self._budget, run=run, thread=thread, worst=worst, look=look
+            )
+
+        if not self._waiting:
+            result = await attempt()
+            if not isinstance(result, OverCap):
+                return result
+        self._waiting += 1
+        try:
+            return await self._abort.until(self._wait_in_line(attempt, worst))
+        finally:
+            self._waiting -= 1
+
+    def freed(self) -> None:
+        """Say that a call of this process ended, so that money may be free."""
+        self._freed.set()
+
+    async def _wait_in_line(self, attempt: Callable[[], Any], worst: int) -> Granted | Answered | OpenElsewhere:
+        async with self._head:
+            while True:
+                self._freed.clear()
+                result: Granted | Answered | OpenElsewhere | OverCap = await attempt()
+                if not isinstance(result, OverCap):
+                    self._leave_pause(result)
+                    return result
+                if result.books.reserved == 0:
+                    self._enter_pause(worst, result.books)
+                await self._money_may_be_free(result.version)
+
+    async def _money_may_be_free(self, seen: int) -> None:
+        while self._store.version() == seen and not self._freed.is_set():
+            await asyncio.sleep(_POLL_S)
+
+    def _enter_pause(self, worst: int, books: Books) -> None:
+        if self._is_paused:
+            return
+        self._is_paused = True
+        fields = _figures(books) | {"asked": credits_of(worst)}
+        self._emit("run.budget_paused", fields)
+        self._paused(True)
+        if self._on_cap == "stop":
+            reason = RunStopped(_stopped_text(worst, books))
+            self._abort.set(reason)
+            raise reason
+
+    def _leave_pause(self, result: object) -> None:
+        if self._is_paused:
+            self._is_paused = False
+            self._emit("run.budget_raised", _figures(self._store.books(self._budget)))
+            self._paused(False)
+
+
+def _figures(books: Books) -> dict[str, float]:
+    return {
+        "spent": credits_of(books.spent + books.uncertain),
+        "reserved": credits_of(books.reserved),
+        "cap": credits_of(books.cap),
+    }
+
+
+def _stopped_text(worst: int, books: Books) -> str:
+    spent = books.spent + books.uncertain
+    first = "cannot afford its first call" if not spent else f"has spent {show_credits(spent)}"
+    needed = show_credits(spent + worst)
+    unsure = f", {show_credits(books.uncertain)} of it for calls of unknown outcome" if books.uncertain else ""
+    return (
+        f"the job {first} of {show_credits(books.cap)} credits{unsure}, and the next call may cost "
+        f"{show_credits(worst)}; run it again with --cap {needed} or more: what is answered is not asked again"
+    )

@@ -1,0 +1,102 @@
+"""A run's event stream and threads on their way to the store and to listeners.
+
+Events are numbered here, in the order they happen, by the one driver of a run. They are committed in batches behind the
+run's back; :meth:`Recorder.flush` waits for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ._errors import StoreFull
+from .listeners import Listener
+from .stores import Event, Store, ThreadRow
+
+__all__ = ["Recorder"]
+
+_log = logging.getLogger("planloom")
+_RETRY_S = 1.0
+
+
+class Recorder:
+    """Numbers, spreads and stores what happens in one run.
+
+    :param store: where it goes; ``None`` for a run that leaves no trace (a rehearsal).
+    :param clock: seconds, from any origin; times in events count from the recorder's making.
+    """
+
+    def __init__(
+        self, run: str, store: Store | None, listeners: Iterable[Listener], clock: Callable[[], float]
+    ) -> None:
+        self._run = run
+        self._store = store
+        self._listeners = list(listeners)
+        self._clock = clock
+        self._began = clock()
+        self._seq = 0
+        self._events: list[Event] = []
+        self._threads: dict[str, ThreadRow] = {}
+        self._writer: asyncio.Task[None] | None = None
+
+    def seconds(self) -> float:
+        """Return the seconds since the run began, to three decimals."""
+        return round(self._clock() - self._began, 3)
+
+    def emit(self, kind: str, fields: Mapping[str, Any]) -> None:
+        """Add one event."""
+        self._seq += 1
+        event = Event(seq=self._seq, t=self.seconds(), type=kind, data=fields)
+        for listener in list(self._listeners):
+            self._tell(listener, event)
+        if self._store is not None:
+            self._events.append(event)
+            self._wake()
+
+    def thread(self, row: ThreadRow) -> None:
+        """Store the newest state of a worker's thread."""
+        if self._store is not None:
+            self._threads[row.id] = row
+            self._wake()
+
+    async def flush(self) -> None:
+        """Wait until everything is committed."""
+        while self._writer is not None:
+            await self._writer
+
+    def _tell(self, listener: Listener, event: Event) -> None:
+        try:
+            listener.on_event(self._run, event)
+        except Exception:
+            # A listener is a guest: it is dropped, and the run goes on.
+            _log.exception("listener %s failed and hears no more events of run %s", listener.name, self._run)
+            self._listeners.remove(listener)
+
+    def _wake(self) -> None:
+        if self._writer is None:
+            self._writer = asyncio.ensure_future(self._write())
+
+    async def _write(self) -> None:
+        assert self._store is not None
+        try:
+            while self._events or self._threads:
+                events, self._events = self._events, []
+                threads, self._threads = self._threads, {}
+                await self._commit(self._store, events, list(threads.values()))
+        finally:
+            self._writer = None
+
+    async def _commit(self, store: Store, events: list[Event], threads: list[ThreadRow]) -> None:
+        while True:
+            writes = [store.save_thread(row) for row in threads]
+            if events:
+                writes.append(store.append_events(self._run, events))
+            try:
+                await asyncio.gather(*writes)
+                return
+            except StoreFull:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.sleep(_RETRY_S)

@@ -1,0 +1,140 @@
+"""Finding the one JSON value in a model's reply that satisfies a schema.
+
+The whole text is tried first, so that a tag or a fence inside a string survives. Then thinking blocks are dropped, and
+every JSON value in what is left (in fences, in prose) is a candidate. NaN, infinities and duplicate keys are refused.
+Two candidates that both satisfy the schema and differ are ambiguous: the first is not better than the second.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from .workers import Schema
+
+__all__ = ["Reading", "read_answer", "repair_request"]
+
+# Values are sought at this many opening brackets at most, so that a hostile reply costs linear time.
+_MAX_STARTS = 200
+_MAX_PROBLEMS = 8
+_PROBLEM_LENGTH = 120
+_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+@attrs.frozen
+class Reading:
+    """What was read: a value that satisfies the schema, or the problems (``path: message``) that say why there is none."""
+
+    value: Any = None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether ``value`` is the answer."""
+        return not self.problems
+
+
+class _Refused(ValueError):
+    """The text is JSON by its form, with a content that has no agreed meaning."""
+
+
+def read_answer(text: str, schema: Schema) -> Reading:
+    """Return the value in ``text`` that satisfies ``schema``, or what is wrong with what is there."""
+    judged: list[tuple[Any, tuple[str, ...]]] = []
+    refusals: list[str] = []
+    for raw in _candidates(text):
+        try:
+            value = _strict(raw)
+        except _Refused as error:
+            refusals.append(f"top level: {error}"[:_PROBLEM_LENGTH])
+            continue
+        judged.append((value, problems_of(value, schema.read or schema.shown)))
+    fitting = [value for value, problems in judged if not problems]
+    if fitting:
+        if all(value == fitting[0] for value in fitting):
+            return Reading(fitting[0])
+        return Reading(problems=("top level: two different JSON values both fit the schema; give exactly one",))
+    if judged:
+        # The largest candidate is the likeliest attempt at an answer; its problems are the useful ones.
+        return Reading(problems=max(judged, key=lambda pair: len(str(pair[0])))[1])
+    return Reading(problems=tuple(refusals) or ("top level: there is no JSON object in the reply",))
+
+
+def _candidates(text: str) -> Iterator[str]:
+    whole = text.strip()
+    if _extent(whole, 0) == len(whole) and whole:
+        yield whole
+        return
+    rest = _THINKING.sub(" ", text)
+    position = 0
+    for _ in range(_MAX_STARTS):
+        start = _next_start(rest, position)
+        if start < 0:
+            return
+        end = _extent(rest, start)
+        if end < 0:
+            position = start + 1
+        else:
+            yield rest[start:end]
+            position = end
+
+
+def _next_start(text: str, position: int) -> int:
+    found = [index for index in (text.find("{", position), text.find("[", position)) if index >= 0]
+    return min(found, default=-1)
+
+
+_LENIENT = json.JSONDecoder()
+
+
+def _extent(text: str, start: int) -> int:
+    """Return where the JSON object or array that begins at ``start`` ends, or -1."""
+    if text[start : start + 1] not in ("{", "["):
+        return -1
+    try:
+        return _LENIENT.raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return -1
+
+
+def _strict(raw: str) -> Any:
+    def refuse(name: str) -> Any:
+        raise _Refused(f"{name} is not a JSON number")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise _Refused(f"the key `{twice[:40]}` stands twice in one object")
+        return made
+
+    def finite(digits: str) -> float:
+        number = float(digits)
+        if number in (float("inf"), float("-inf")):
+            raise _Refused(f"{digits[:20]} is too large a number")
+        return number
+
+    return json.loads(raw, parse_constant=refuse, object_pairs_hook=unique, parse_float=finite)
+
+
+def problems_of(value: Any, schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return how ``value`` breaks a JSON Schema, as ``path: message``; at most eight."""
+    # jsonschema takes 60 ms to import, and a run that only replays text answers never needs it.
+    from jsonschema import Draft202012Validator
+
+    errors = sorted(Draft202012Validator(schema).iter_errors(value), key=lambda e: list(map(str, e.absolute_path)))
+    return tuple(
+        f"{'.'.join(map(str, error.absolute_path)) or 'top level'}: {error.message}"[:_PROBLEM_LENGTH]
+        for error in errors[:_MAX_PROBLEMS]
+    )
+
+
+def repair_request(problems: tuple[str, ...]) -> str:
+    """Return the message that asks for the corrected object, with at most eight short problems."""
+    listed = "\n".join(f"- {problem}" for problem in problems[:_MAX_PROBLEMS])
+    return f"Your answer does not fit:\n{listed}\nAnswer with the corrected JSON object only."

@@ -1,0 +1,141 @@
+"""A worker's conversation: the question, its answer, and at most one repair turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from ._structured import Reading, read_answer, repair_request
+from .clients import ModelError
+from .front_door import Asker, FrontDoor
+from .questions import Message, Question, Reply, canonical_json, message_of
+from .settings import RoleSettings, Settings
+from .workers import Performed, Schema, WorkerRequest
+
+__all__ = ["ModelWorkers", "Workforce"]
+
+_ERROR_LENGTH = 300
+_REPLAYED_LENGTH = 6_000
+
+Workforce = Callable[[WorkerRequest, Asker], Any]
+
+
+class ModelWorkers:
+    """Performs workers' requests with real models, through the front door.
+
+    :param run_number: which repeat of its job the run is; repeats draw independent answers.
+    """
+
+    def __init__(self, door: FrontDoor, settings: Settings, run_number: int = 0) -> None:
+        self._door = door
+        self._settings = settings
+        self._run_number = run_number
+
+    async def perform(self, request: WorkerRequest, asker: Asker) -> Performed:
+        """Return what the worker brings back; a failure is a value with an error.
+
+        :raises RunAborted: the run must end.
+        """
+        role = self._settings.role(request.role)
+        talk = _Talk(role)
+        question = self._question(request, role)
+        try:
+            reply = talk.add(question, await self._door.ask(question, role, asker))
+            if not reply.whole:
+                return talk.failed(_unusable(reply))
+            if request.schema is None:
+                return talk.done(reply.text)
+            reading = read_answer(reply.text, request.schema)
+            if not reading.ok:
+                question = _repair(question, reply, reading)
+                reply = talk.add(question, await self._door.ask(question, role, asker))
+                reading = read_answer(reply.text, request.schema)
+        except ModelError as error:
+            return talk.failed(f"{error.error_class}: {error}")
+        return talk.done(reading.value) if reading.ok else talk.failed(f"schema: {'; '.join(reading.problems)}")
+
+    def _question(self, request: WorkerRequest, role: RoleSettings) -> Question:
+        messages = request.build().messages()
+        parameters = dict(role.parameters)
+        if request.schema is not None:
+            messages = self._with_schema(messages, parameters, request.schema, role)
+        return Question(
+            endpoint=role.endpoint,
+            model=role.model,
+            messages=messages,
+            parameters=parameters,
+            sample=(self._run_number, request.sample),
+        )
+
+    def _with_schema(
+        self, messages: tuple[Message, ...], parameters: dict[str, Any], schema: Schema, role: RoleSettings
+    ) -> tuple[Message, ...]:
+        mode = self._settings.endpoints[role.endpoint].json_mode
+        if mode == "json_schema":
+            shape = {"name": schema.name, "schema": dict(schema.shown)}
+            parameters["response_format"] = {"type": "json_schema", "json_schema": shape}
+            return messages
+        if mode == "json_object":
+            parameters["response_format"] = {"type": "json_object"}
+        text = canonical_json(dict(schema.shown)).decode("utf-8")
+        wanted = f"Answer with one JSON object that satisfies this JSON Schema:\n{text}"
+        return (*messages[:-1], message_of(messages[-1].role, *messages[-1].parts, wanted))
+
+
+def _repair(question: Question, reply: Reply, reading: Reading) -> Question:
+    turn = (
+        message_of("assistant", reply.text[:_REPLAYED_LENGTH]),
+        message_of("user", repair_request(reading.problems)),
+    )
+    return Question(
+        endpoint=question.endpoint,
+        model=question.model,
+        messages=(*question.messages, *turn),
+        parameters=question.parameters,
+        sample=question.sample,
+    )
+
+
+def _unusable(reply: Reply) -> str:
+    if reply.finish_reason == "length":
+        return "truncated: the reply was cut at its token limit; raise the role's max_tokens or ask for less"
+    if not reply.text.strip():
+        return f"empty: the reply holds no text (finish reason {reply.finish_reason})"
+    return f"unfinished: the server ended the reply with finish reason `{reply.finish_reason}`"
+
+
+class _Talk:
+    """Adds up what a conversation cost."""
+
+    def __init__(self, role: RoleSettings) -> None:
+        self._role = role
+        self._replies: list[Reply] = []
+        self._fingerprints: list[str] = []
+
+    def add(self, question: Question, reply: Reply) -> Reply:
+        self._replies.append(reply)
+        self._fingerprints.append(question.fingerprint)
+        return reply
+
+    def done(self, value: Any) -> Performed:
+        return attrs.evolve(self._performed(), value=value)
+
+    def failed(self, error: str) -> Performed:
+        return attrs.evolve(self._performed(), error=error[:_ERROR_LENGTH])
+
+    def _performed(self) -> Performed:
+        replies = self._replies
+        return Performed(
+            value=None,
+            raw=replies[-1].text if replies else None,
+            cost=sum(reply.price for reply in replies if not reply.cached),
+            full_price=sum(reply.price for reply in replies),
+            calls=len(replies),
+            cached=bool(replies) and all(reply.cached for reply in replies),
+            prompt_tokens=sum(reply.usage.prompt_tokens or 0 for reply in replies),
+            completion_tokens=sum(reply.usage.completion_tokens or 0 for reply in replies),
+            model=self._role.model,
+            fingerprints=tuple(self._fingerprints),
+        )

@@ -1,0 +1,70 @@
+"""The gate: a policy, written before any plan is priced, that passes, holds or refuses a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+import attrs
+
+from ._money import credits_of, show_credits
+
+if TYPE_CHECKING:
+    from .rehearsal import Rehearsal
+    from .settings import GateSettings
+
+__all__ = ["Decision", "Gate", "Verdict", "default_gate"]
+
+Verdict = Literal["approved", "held", "refused"]
+
+
+@attrs.frozen(kw_only=True)
+class Decision:
+    """What the gate decided about one plan; stored with the plan's hash.
+
+    :ivar who: ``policy``, ``rule`` (a standing rule written beforehand) or ``person``.
+    """
+
+    verdict: Verdict
+    reason: str
+    who: str = "policy"
+
+
+@attrs.frozen(kw_only=True)
+class Gate:
+    """An approval policy.
+
+    :ivar decide: judges a rehearsal against the budget's cap in micro-credits and the gate's settings.
+    """
+
+    name: str
+    summary: str
+    decide: Callable[[Rehearsal, int, GateSettings], Decision]
+
+
+def _judge(rehearsal: Rehearsal, cap: int, settings: GateSettings) -> Decision:
+    if rehearsal.problems:
+        return Decision(verdict="refused", reason=rehearsal.problems[0])
+    price = rehearsal.credits_p90
+    alone = min(settings.pass_credits, int(cap * settings.pass_share))
+    shown = f"{show_credits(price)} credits at the 90th percentile"
+    if price > cap:
+        return Decision(verdict="refused", reason=f"{shown}, above the whole budget of {show_credits(cap)}")
+    if price <= alone:
+        return Decision(verdict="approved", reason=f"{shown}, within the {show_credits(alone)} that pass by themselves")
+    if settings.approve_up_to is not None and price <= settings.approve_up_to:
+        reason = f"{shown}, within the standing approval of {show_credits(settings.approve_up_to)}"
+        return Decision(verdict="approved", reason=reason, who="rule")
+    return Decision(verdict="held", reason=f"{shown}, above the {show_credits(alone)} that pass by themselves")
+
+
+default_gate = Gate(
+    name="default",
+    summary="passes up to 40 credits and a third of the budget, whichever is less; above it a person decides",
+    decide=_judge,
+)
+
+
+def held_advice(price: int) -> str:
+    """Return how to approve a held plan of that price (micro-credits)."""
+    return f"approve it with --yes, or with --approve-up-to {credits_of(price):.1f}"

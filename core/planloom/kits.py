@@ -1,0 +1,75 @@
+"""A kit: the words, values, prompts, schemas and saved plans of one kind of job."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import attrs
+
+from planlang import Value, Word
+
+if TYPE_CHECKING:
+    from .plugins import Registry
+    from .settings import Settings
+
+__all__ = ["Kit", "KitWork", "Prompt", "SavedPlan"]
+
+
+@attrs.frozen(kw_only=True)
+class Prompt:
+    """One prompt, as a Markdown text that a project may replace (``planloom prompts``)."""
+
+    name: str
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """The first twelve hex digits of the SHA-256 of its text; stored with every run."""
+        return hashlib.sha256(self.text.encode("utf-8")).hexdigest()[:12]
+
+
+@attrs.frozen(kw_only=True)
+class SavedPlan:
+    """A plan that ships with a kit and can be run by name."""
+
+    name: str
+    title: str
+    source: str
+
+
+class KitWork(Protocol):
+    """What a kit holds for one job: the work itself, read once. One object serves the rehearsal and the run."""
+
+    def manifest(self) -> Mapping[str, Any]:
+        """Return what the work is: files with sizes and hashes, what was skipped and why. Stored with the run."""
+
+    def new_run(self) -> object:
+        """Return fresh state for one run of a plan (a rehearsal is one too); words reach it through their call."""
+
+
+@attrs.frozen(kw_only=True)
+class Kit:
+    """One kind of job.
+
+    :ivar name: what a run's record says. :ivar version: stored with every run.
+    :ivar vocabulary: makes the kit's words and values, knowing everything that is registered and configured.
+    :ivar open: reads the work of a job from its target, an absolute path or whatever the kit's command was given.
+    :ivar roles: roles that the kit's words use, in the order they should be shown.
+    :ivar job: the text of the job when the person gives none.
+    """
+
+    name: str
+    version: str
+    summary: str
+    vocabulary: Callable[[Registry, Settings], Sequence[Word | Value]]
+    open: Callable[[str, Mapping[str, Any]], KitWork]
+    prompts: tuple[Prompt, ...] = ()
+    saved_plans: tuple[SavedPlan, ...] = ()
+    roles: tuple[str, ...] = ("lead", "worker", "judge", "fast")
+    job: str = ""
+
+    def prompt(self, name: str) -> Prompt:
+        """Return one of the kit's prompts by name."""
+        return next(prompt for prompt in self.prompts if prompt.name == name)

@@ -1,0 +1,22 @@
+"""Listeners: what sees every event of every run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from .stores import Event
+
+__all__ = ["Listener"]
+
+
+@attrs.frozen(kw_only=True)
+class Listener:
+    """One listener.
+
+    :ivar on_event: called with the run's id and each event, on the event loop, in order.
+    """
+
+    name: str
+    on_event: Callable[[str, Event], None]

@@ -1,0 +1,297 @@
+"""What a plan's words run against: one execution of a plan, with its workers, phases, counts and budget.
+
+A word's call carries the :class:`RunHost`. A worker word makes a :class:`WorkerRequest` and hands it to
+:meth:`RunHost.work`, which counts it, gives it a thread, has it performed and keeps what it left behind. Who performs it
+is the only difference between a run and a rehearsal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import attrs
+
+from planlang import Call, PlanFailed
+
+from ._errors import Runaway
+from ._money import credits_of
+from ._phases import NO_PHASE, Phase, Phases
+from ._recorder import Recorder
+from .front_door import Asker
+from .plugins import Registry
+from .settings import Settings
+from .stores import ThreadRow
+from .workers import Performed, WorkerRequest
+
+__all__ = ["Perform", "RunHost", "host_of"]
+
+Perform = Callable[[WorkerRequest, Asker], Awaitable[Performed]]
+S = TypeVar("S")
+
+_EVENT_TEXT_LENGTH = 500
+_LABEL_LENGTH = 120
+_PHASE = "phase"
+
+
+def host_of(call: Call) -> RunHost:
+    """Return the run that a word was called in."""
+    host = call.host
+    assert isinstance(host, RunHost), "core and kit words run only inside a run"
+    return host
+
+
+class RunHost:
+    """One execution of a plan.
+
+    :param perform: how a worker's request is carried out.
+    :param budget_left: what the plan may still spend, in micro-credits at full price; see :attr:`full_price`.
+    :param states: each kit's state for this run, by kit name.
+    :param journal: takes what words that are not pure returned, by place; ``recorded`` is what an earlier start of this
+        run wrote there.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        *,
+        registry: Registry,
+        settings: Settings,
+        recorder: Recorder,
+        perform: Perform,
+        budget_left: Callable[[int], int],
+        args: Mapping[str, Any],
+        states: Mapping[str, object],
+        journal: Callable[[str, Any], None],
+    ) -> None:
+        self.run_id = run_id
+        self.registry = registry
+        self.settings = settings
+        self.args = args
+        self.phases = Phases()
+        self.full_price = 0
+        self.paid = 0
+        self._recorder = recorder
+        self._perform = perform
+        self._budget_left = budget_left
+        self._states = states
+        self._journal = journal
+        self._journal_counts: dict[str, int] = {}
+        self._workers = 0
+        self._questions_seen: dict[tuple[Any, ...], str] = {}
+        self.undecided: list[dict[str, Any]] = []
+
+    def state(self, kit: str, of: type[S]) -> S:
+        """Return a kit's state for this run."""
+        state = self._states[kit]
+        assert isinstance(state, of)
+        return state
+
+    # --- workers
+
+    async def work(self, call: Call, request: WorkerRequest) -> Any:
+        """Start one worker and return its checked value, or ``None`` when it failed or was dropped.
+
+        :raises RunAborted: the run must end, or the plan asked for twice the workers that a run may have.
+        """
+        name = request.phase if request.phase is not None else str(call.scope.get(_PHASE, NO_PHASE))
+        if request.phase is not None:
+            self._open_phase(request.phase)
+        phase = self.phases.get(name, self._recorder.seconds())
+        self._workers += 1
+        if self._workers > self.settings.workers:
+            return self._drop(request, phase)
+        thread = _Worker(self, request, phase, f"{self.run_id}/t{self._workers:03d}", call.path)
+        return await thread.run(self._perform)
+
+    def _drop(self, request: WorkerRequest, phase: Phase) -> None:
+        limit = self.settings.workers
+        phase.dropped += 1
+        self._recorder.emit("run.dropped", {"label": request.label, "limit": limit})
+        if self._workers > 2 * limit:
+            raise Runaway(
+                f"the plan asked for {self._workers} workers, twice the limit of {limit} a run; bound its loops, or "
+                "raise `limits.workers` in the configuration"
+            )
+
+    # --- what the core's words do
+
+    def phase(self, call: Call, title: str | None) -> None:
+        """Open a phase for the calling task; ``None`` closes the one it is in. A task's former phase ends with it."""
+        former = call.scope.get(_PHASE)
+        if former and former != title and call.scope.get("phase_task") == call.scope.get("task", ""):
+            self._close_phase(str(former))
+        if title is None:
+            call.scope.pop(_PHASE, None)
+            return
+        call.scope[_PHASE] = title
+        call.scope["phase_task"] = call.scope.get("task", "")
+        self._open_phase(title)
+
+    def log(self, message: str) -> None:
+        """Say something in the run's event stream."""
+        self._recorder.emit("run.log", {"message": message[:_EVENT_TEXT_LENGTH]})
+
+    def budget(self, call: Call) -> float:
+        """Return what the plan may still spend at full price, in credits rounded to 0.01; recorded in the journal."""
+        value = round(credits_of(max(0, self._budget_left(self.full_price))), 2)
+        count = self._journal_counts.get(call.path, 0)
+        self._journal_counts[call.path] = count + 1
+        self._journal(f"{call.path}:{count}", value)
+        return value
+
+    def task_failed(self, path: str, error: PlanFailed) -> None:
+        """Note that a task of the plan failed; its value is ``None``."""
+        phase = self.phases.get(NO_PHASE, self._recorder.seconds())
+        phase.failed += 1
+        self._recorder.emit("run.log", {"message": f"task {path} failed: {error}"[:_EVENT_TEXT_LENGTH]})
+
+    def malformed(self, call: Call, place: str, reason: str) -> None:
+        """Note that something a worker said could not be used."""
+        self._recorder.emit("run.malformed", {"place": place, "reason": reason[:_EVENT_TEXT_LENGTH]})
+
+    def left_undecided(self, call: Call, place: str, reason: str, about: Mapping[str, Any]) -> None:
+        """Note a question that too many failed workers left open; it counts as a hole."""
+        name = str(call.scope.get(_PHASE, NO_PHASE))
+        self.phases.get(name, self._recorder.seconds()).undecided += 1
+        self.undecided.append({"place": place, "reason": reason, **about})
+        self._recorder.emit("run.undecided", {"place": place, "reason": reason[:_EVENT_TEXT_LENGTH]})
+
+    def barrier_idled(self, call: Call, seconds: float) -> None:
+        """Note worker time lost waiting for the slowest of a group."""
+        name = str(call.scope.get(_PHASE, NO_PHASE))
+        self.phases.get(name, self._recorder.seconds()).idle_s += seconds
+
+    def seconds(self) -> float:
+        """Return the seconds since the run began."""
+        return self._recorder.seconds()
+
+    def asked_before(self, request: WorkerRequest) -> bool:
+        """Return whether this plan has asked this very question before, sample and all."""
+        key = (request.word, *map(repr, request.identity), request.role, request.sample)
+        if key in self._questions_seen:
+            return True
+        self._questions_seen[key] = request.label
+        return False
+
+    def close(self) -> None:
+        """End the phases that are still open."""
+        for phase in self.phases.opened():
+            self._close_phase(phase.name)
+
+    @property
+    def holes(self) -> int:
+        """Workers and questions that the outcome lacks."""
+        return sum(phase.holes for phase in self.phases.all())
+
+    @property
+    def agents(self) -> int:
+        """Workers that were started."""
+        return sum(phase.started for phase in self.phases.all())
+
+    def _open_phase(self, title: str) -> None:
+        phase, opened = self.phases.open(title, self._recorder.seconds())
+        if opened:
+            self._recorder.emit("run.phase_started", {"phase": title, "index": phase.index})
+
+    def _close_phase(self, title: str) -> None:
+        phase = self.phases.get(title, self._recorder.seconds())
+        if phase.ended_s is not None:
+            return
+        phase.ended_s = self._recorder.seconds()
+        seconds = round(phase.ended_s - phase.began_s, 3)
+        idle = round(phase.idle_s, 3)
+        self._recorder.emit(
+            "run.phase_ended",
+            {"phase": title, "agents": phase.started, "seconds": seconds, "idle_seconds": idle},
+        )
+
+
+class _Worker:
+    """One worker from its start to what it leaves behind."""
+
+    def __init__(self, host: RunHost, request: WorkerRequest, phase: Phase, thread: str, place: str) -> None:
+        self._host = host
+        self._recorder = host._recorder
+        self._request = request
+        self._phase = phase
+        self._label = (request.label or "worker")[:_LABEL_LENGTH]
+        self._row = ThreadRow(
+            id=thread,
+            run=host.run_id,
+            place=place,
+            phase=phase.name,
+            label=self._label,
+            model="",
+            role=request.role,
+            status="waiting",
+        )
+
+    async def run(self, perform: Perform) -> Any:
+        asker = Asker(run=self._host.run_id, thread=self._row.id, started=self._started)
+        try:
+            performed = await perform(self._request, asker)
+        except BaseException as error:
+            self._stopped(error)
+            raise
+        self._ended(performed)
+        return performed.value
+
+    def _started(self) -> None:
+        if self._row.status != "waiting":
+            return
+        self._phase.started += 1
+        self._phase.running += 1
+        self._row = attrs.evolve(self._row, status="running", started=self._recorder.seconds())
+        self._recorder.emit(
+            "run.agent_started", {"thread": self._row.id, "label": self._label, "phase": self._phase.name}
+        )
+        self._recorder.thread(self._row)
+
+    def _ended(self, performed: Performed) -> None:
+        self._started()
+        ok = performed.error is None
+        phase, host = self._phase, self._host
+        phase.running -= 1
+        phase.done += ok
+        phase.failed += not ok
+        phase.calls += performed.calls
+        phase.prompt_tokens += performed.prompt_tokens
+        phase.completion_tokens += performed.completion_tokens
+        phase.full_price += performed.full_price
+        host.full_price += performed.full_price
+        host.paid += performed.cost
+        self._finish("done" if ok else "failed", performed)
+
+    def _stopped(self, error: BaseException) -> None:
+        if self._row.status == "running":
+            self._phase.running -= 1
+            self._finish("cancelled", Performed(value=None, error=str(error)[:300]))
+
+    def _finish(self, status: str, performed: Performed) -> None:
+        began = self._row.started or 0.0
+        ended = self._recorder.seconds()
+        self._row = attrs.evolve(
+            self._row,
+            status=status,
+            ended=ended,
+            model=performed.model,
+            cost=performed.cost,
+            fingerprints=performed.fingerprints,
+            result=performed.value,
+            error=performed.error,
+            raw=performed.raw if performed.error else None,
+        )
+        self._recorder.thread(self._row)
+        self._recorder.emit(
+            "run.agent_ended",
+            {
+                "thread": self._row.id,
+                "label": self._label,
+                "phase": self._phase.name,
+                "ok": performed.error is None,
+                "credits": credits_of(performed.cost),
+                "seconds": round(ended - began, 3),
+                "cached": performed.cached,
+            },
+        )

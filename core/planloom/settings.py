@@ -1,0 +1,348 @@
+"""Configuration: ``planloom.toml``, or ``[tool.planloom]`` in ``pyproject.toml``, of the caller's working folder.
+
+It is never searched for above that folder nor below an audited one, since it names the places that receive keys. Keys
+themselves never stand in it: an endpoint names the environment variable that holds its key. With no role configured,
+every role is answered by the offline endpoint, free and without a network.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ._errors import ConfigurationError, did_you_mean
+from ._money import MICRO, Price, micro_of
+from .clients import ClientPlugin, Endpoint
+
+if TYPE_CHECKING:
+    from .plugins import Registry
+
+__all__ = [
+    "DEFAULT_PRICES",
+    "GateSettings",
+    "RoleSettings",
+    "Settings",
+    "default_parameters",
+    "load_settings",
+    "offline_settings",
+]
+
+CONFIG_FILE = "planloom.toml"
+STORE_VARIABLE = "PLANLOOM_STORE"
+CONFIG_VARIABLE = "PLANLOOM_CONFIG"
+OFFLINE = "offline"
+STANDARD_ROLES = ("lead", "worker", "judge", "fast")
+
+# What `planloom init` writes, and what a rehearsal counts with when no model is configured.
+DEFAULT_PRICES: Mapping[str, Price] = {
+    "lead": Price(call=MICRO // 2),
+    "worker": Price(call=MICRO // 5),
+    "judge": Price(call=MICRO // 5),
+    "fast": Price(call=MICRO // 5),
+}
+
+_MAX_TOKENS = {"lead": 8_000}
+
+
+def default_parameters(role: str) -> dict[str, Any]:
+    """Return the sampling parameters of a role; a project may change each. Reasoning models loop under greedy
+    decoding, hence the temperature."""
+    return {"temperature": 0.6, "top_p": 0.95, "max_tokens": _MAX_TOKENS.get(role, 16_000)}
+
+
+@attrs.frozen(kw_only=True)
+class RoleSettings:
+    """Which model plays a role, what it costs and how it is asked."""
+
+    name: str
+    endpoint: str
+    model: str
+    price: Price
+    parameters: Mapping[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class GateSettings:
+    """The numbers of the approval policy; amounts in micro-credits.
+
+    :ivar pass_share: share of the budget that passes by itself.
+    :ivar approve_up_to: a standing approval written beforehand, if any.
+    """
+
+    policy: str = "default"
+    pass_credits: int = 40 * MICRO
+    pass_share: float = 1 / 3
+    approve_up_to: int | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """Everything that is configured.
+
+    :ivar source: the file it was read from, ``None`` for the defaults.
+    :ivar store_path: where the store is. :ivar cap: the job budget in micro-credits.
+    :ivar in_flight: model calls at once in a run. :ivar workers: workers a run may have.
+    :ivar prompts: files that replace a kit's prompts, by ``kit.name``.
+    :ivar kits: each kit's own settings.
+    """
+
+    source: Path | None = None
+    store_kind: str = "sqlite"
+    store_path: str = ".planloom/store.db"
+    cap: int = 150 * MICRO
+    in_flight: int = 32
+    workers: int = 1_000
+    endpoints: Mapping[str, Endpoint] = attrs.field(factory=dict)
+    roles: Mapping[str, RoleSettings] = attrs.field(factory=dict)
+    gate: GateSettings = attrs.field(factory=GateSettings)
+    prompts: Mapping[str, Path] = attrs.field(factory=dict)
+    kits: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+
+    @property
+    def offline(self) -> bool:
+        """Whether no model is configured, so that the offline analyst answers."""
+        return all(role.endpoint == OFFLINE for role in self.roles.values())
+
+    def role(self, name: str) -> RoleSettings:
+        """Return a role's settings.
+
+        :raises ConfigurationError: the role is not configured.
+        """
+        if name not in self.roles:
+            where = self.source or CONFIG_FILE
+            raise ConfigurationError(
+                f"the plan uses the role `{name}`, which {where} does not configure; add a table [roles.{name}] with "
+                f"`endpoint`, `model` and `price` (configured: {', '.join(self.roles) or 'none'})"
+            )
+        return self.roles[name]
+
+
+def offline_settings(role_names: tuple[str, ...] = STANDARD_ROLES) -> Settings:
+    """Return the settings of a machine with no configuration: every role is answered offline and free."""
+    return Settings(endpoints={OFFLINE: _offline_endpoint()}, roles={name: _offline_role(name) for name in role_names})
+
+
+def _offline_endpoint() -> Endpoint:
+    return Endpoint(name=OFFLINE, client=OFFLINE)
+
+
+def _offline_role(name: str) -> RoleSettings:
+    return RoleSettings(name=name, endpoint=OFFLINE, model=OFFLINE, price=Price(), parameters={})
+
+
+def load_settings(
+    registry: Registry,
+    *,
+    folder: Path,
+    config: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> Settings:
+    """Return the settings for a working folder.
+
+    :param config: the file to read instead of looking for one; ``PLANLOOM_CONFIG`` says the same.
+    :raises ConfigurationError: it cannot be read, or something in it is misspelled, missing or out of range.
+    """
+    path = config or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
+    source, document = _document(folder, path)
+    settings = _Reader(source, registry).settings(document) if source else offline_settings(_role_names(registry))
+    if environ.get(STORE_VARIABLE):
+        settings = attrs.evolve(settings, store_path=environ[STORE_VARIABLE])
+    return settings
+
+
+def _role_names(registry: Registry) -> tuple[str, ...]:
+    from .kits import Kit
+
+    names = dict.fromkeys(STANDARD_ROLES)
+    for kit in registry.all("kit", Kit).values():
+        names.update(dict.fromkeys(kit.roles))
+    return tuple(names)
+
+
+def _document(folder: Path, config: Path | None) -> tuple[Path | None, dict[str, Any]]:
+    if config is not None:
+        return config, _read_toml(config)
+    own = folder / CONFIG_FILE
+    if own.is_file():
+        return own, _read_toml(own)
+    project = folder / "pyproject.toml"
+    if project.is_file():
+        table = _read_toml(project).get("tool", {}).get("planloom")
+        if table is not None:
+            return project, table
+    return None, {}
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {path}: {error.strerror}; name another file with --config") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is not valid TOML: {error}; correct it there") from error
+
+
+_SECTIONS = ("store", "budget", "limits", "gate", "endpoints", "roles", "prompts", "kits")
+_ENDPOINT_KEYS = ("client", "url", "key_env", "json_mode", "timeouts")
+_TIMEOUT_KEYS = ("connect", "first_byte", "between_bytes", "total")
+_JSON_MODES = ("json_schema", "json_object", "none")
+_PRICE_KEYS = ("call", "input", "cached_input", "output")
+
+
+class _Reader:
+    """Reads one document; every fault names the file, the key and what to write."""
+
+    def __init__(self, source: Path, registry: Registry) -> None:
+        self._source = source
+        self._registry = registry
+
+    def settings(self, document: Mapping[str, Any]) -> Settings:
+        self._known(document, _SECTIONS, "")
+        tables = {name: self._table(document, name) for name in _SECTIONS}
+        store, limits = tables["store"], tables["limits"]
+        self._known(store, ("kind", "path"), "store")
+        self._known(tables["budget"], ("cap",), "budget")
+        self._known(limits, ("in_flight", "workers"), "limits")
+        endpoints = {OFFLINE: _offline_endpoint()}
+        endpoints |= {name: self._endpoint(name, tables["endpoints"]) for name in tables["endpoints"]}
+        roles = {name: self._role(name, tables["roles"], endpoints) for name in tables["roles"]}
+        if not roles:
+            roles = {name: _offline_role(name) for name in _role_names(self._registry)}
+        base = self._source.parent
+        return Settings(
+            source=self._source,
+            store_kind=self._text(store, "kind", "store", "sqlite"),
+            store_path=str(base / self._text(store, "path", "store", ".planloom/store.db")),
+            cap=self._amount(tables["budget"], "cap", "budget", 150),
+            in_flight=self._whole(limits, "in_flight", "limits", 32),
+            workers=self._whole(limits, "workers", "limits", 1_000),
+            endpoints=endpoints,
+            roles=roles,
+            gate=self._gate(tables["gate"]),
+            prompts={name: base / self._text(tables["prompts"], name, "prompts", "") for name in tables["prompts"]},
+            kits={name: self._kit(name, tables["kits"]) for name in tables["kits"]},
+        )
+
+    def _endpoint(self, name: str, tables: Mapping[str, Any]) -> Endpoint:
+        where = f"endpoints.{name}"
+        table = self._table(tables, name, "endpoints.")
+        plugin = self._client(table, where)
+        self._known(table, (*_ENDPOINT_KEYS, *plugin.settings), where)
+        mode = self._text(table, "json_mode", where, "json_schema")
+        if mode not in _JSON_MODES:
+            raise self._fault(f"{where}.json_mode", f"is `{mode}`", did_you_mean(mode, _JSON_MODES))
+        timeouts = self._table(table, "timeouts", f"{where}.")
+        self._known(timeouts, _TIMEOUT_KEYS, f"{where}.timeouts")
+        return Endpoint(
+            name=name,
+            client=plugin.name,
+            url=self._text(table, "url", where, ""),
+            key_env=self._text(table, "key_env", where, ""),
+            json_mode=mode,
+            settings={key: table[key] for key in plugin.settings if key in table},
+            timeouts={key: self._number(timeouts, key, f"{where}.timeouts") for key in timeouts},
+        )
+
+    def _client(self, table: Mapping[str, Any], where: str) -> ClientPlugin:
+        name = self._text(table, "client", where, "openai")
+        known = self._registry.names("client")
+        if name not in known:
+            raise self._fault(f"{where}.client", f"names no installed client: `{name}`", did_you_mean(name, known))
+        return self._registry.get("client", name, ClientPlugin)
+
+    def _role(self, name: str, tables: Mapping[str, Any], endpoints: Mapping[str, Endpoint]) -> RoleSettings:
+        where = f"roles.{name}"
+        known = _role_names(self._registry)
+        if name not in known:
+            raise self._fault(where, "is not a role that a loaded kit uses", did_you_mean(name, known))
+        table = self._table(tables, name, "roles.")
+        self._known(table, ("endpoint", "model", "price", "parameters"), where)
+        endpoint = self._text(table, "endpoint", where)
+        if endpoint not in endpoints:
+            raise self._fault(
+                f"{where}.endpoint", f"names no endpoint: `{endpoint}`", did_you_mean(endpoint, endpoints)
+            )
+        if endpoints[endpoint].client == OFFLINE:
+            return attrs.evolve(_offline_role(name), endpoint=endpoint)
+        return RoleSettings(
+            name=name,
+            endpoint=endpoint,
+            model=self._text(table, "model", where),
+            price=self._price(table, where),
+            parameters=default_parameters(name) | self._table(table, "parameters", f"{where}."),
+        )
+
+    def _price(self, table: Mapping[str, Any], where: str) -> Price:
+        if "price" not in table:
+            raise self._fault(
+                f"{where}.price", "is missing", "write what a call costs, for example `price = { call = 0.2 }` or "
+                "`price = { input = 0.5, output = 2.0 }` in credits a million tokens (0 for a model that is free)"
+            )  # fmt: skip
+        price = self._table(table, "price", f"{where}.")
+        self._known(price, _PRICE_KEYS, f"{where}.price")
+        if not price:
+            raise self._fault(f"{where}.price", "is empty", f"give at least one of {', '.join(_PRICE_KEYS)}")
+        return Price(**{key: self._amount(price, key, f"{where}.price") for key in price})
+
+    def _gate(self, table: Mapping[str, Any]) -> GateSettings:
+        self._known(table, ("policy", "pass_credits", "pass_share", "approve_up_to"), "gate")
+        standard = GateSettings()
+        share = self._number(table, "pass_share", "gate", standard.pass_share)
+        if not 0 <= share <= 1:
+            raise self._fault("gate.pass_share", f"is {share}", "write a share between 0 and 1")
+        return GateSettings(
+            policy=self._text(table, "policy", "gate", standard.policy),
+            pass_credits=self._amount(table, "pass_credits", "gate", 40),
+            pass_share=share,
+            approve_up_to=self._amount(table, "approve_up_to", "gate") if "approve_up_to" in table else None,
+        )
+
+    def _kit(self, name: str, tables: Mapping[str, Any]) -> Mapping[str, Any]:
+        known = self._registry.names("kit")
+        if name not in known:
+            raise self._fault(f"kits.{name}", "is not an installed kit", did_you_mean(name, known))
+        return self._table(tables, name, "kits.")
+
+    # --- one value at a time
+
+    def _fault(self, key: str, what: str, advice: str) -> ConfigurationError:
+        return ConfigurationError(f"{self._source}: {key} {what}; {advice}")
+
+    def _known(self, table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+        for key in table:
+            if key not in known:
+                name = f"{where}.{key}" if where else key
+                raise self._fault(name, "is not a setting", did_you_mean(key, known))
+
+    def _table(self, table: Mapping[str, Any], key: str, where: str = "") -> dict[str, Any]:
+        value = table.get(key, {})
+        if not isinstance(value, dict):
+            raise self._fault(f"{where}{key}", f"is {value!r}", "it must be a table")
+        return value
+
+    def _value(self, table: Mapping[str, Any], key: str, where: str, default: Any, fits: Callable[[Any], bool]) -> Any:
+        if key not in table:
+            if default is None:
+                raise self._fault(f"{where}.{key}", "is missing", "add it")
+            return default
+        value = table[key]
+        if not fits(value):
+            raise self._fault(f"{where}.{key}", f"is {value!r}", "that is not of the right type or range")
+        return value
+
+    def _text(self, table: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
+        return str(self._value(table, key, where, default, lambda v: isinstance(v, str)))
+
+    def _whole(self, table: Mapping[str, Any], key: str, where: str, default: int) -> int:
+        return int(self._value(table, key, where, default, lambda v: type(v) is int and v >= 1))
+
+    def _number(self, table: Mapping[str, Any], key: str, where: str, default: float | None = None) -> float:
+        return float(self._value(table, key, where, default, lambda v: type(v) in (int, float) and v >= 0))
+
+    def _amount(self, table: Mapping[str, Any], key: str, where: str, default: float | None = None) -> int:
+        return micro_of(self._number(table, key, where, default))

@@ -1,0 +1,42 @@
+"""Stand-ins: what answers a plan's questions in a rehearsal, for free."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from .questions import canonical_json
+from .workers import WorkerRequest
+
+__all__ = ["StandIn", "StandInAnswer", "request_random"]
+
+
+@attrs.frozen(kw_only=True)
+class StandInAnswer:
+    """A made-up answer: the value a worker would bring back, and the tokens a model would have written."""
+
+    value: Any
+    completion_tokens: int
+
+
+@attrs.frozen(kw_only=True)
+class StandIn:
+    """Answers a kit's questions from a hash of what identifies them.
+
+    :ivar name: the kit whose words it answers.
+    :ivar answer: gives the made-up answer from the request, the run's kit state and a generator that is seeded by the
+        question and the rehearsal's seed; a pure function of them, or ``None`` for a question it does not know.
+    """
+
+    name: str
+    answer: Callable[[WorkerRequest, object, random.Random], StandInAnswer | None]
+
+
+def request_random(request: WorkerRequest, seed: int) -> random.Random:
+    """Return a generator seeded by what identifies a request, its sample and a seed; the same on every machine."""
+    key = canonical_json([request.word, list(request.identity), request.role, request.sample, seed])
+    return random.Random(int.from_bytes(hashlib.sha256(key).digest()[:8], "big"))

@@ -1,0 +1,93 @@
+"""What a kit's word asks of a worker, and what comes back.
+
+A request says what identifies the question without building it, so that a rehearsal prices a plan of a thousand workers
+without rendering one shard; the messages are built only when a model is really asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from .questions import Message, Part, message_of
+
+__all__ = ["Conversation", "Performed", "Schema", "WorkerRequest"]
+
+
+@attrs.frozen(kw_only=True)
+class Conversation:
+    """What a worker is shown: ``prompt``, a blank line, ``data``; either may be empty. No system message when empty."""
+
+    system: tuple[Part | str, ...] = ()
+    prompt: Part | str = ""
+    data: tuple[Part | str, ...] = ()
+
+    def messages(self) -> tuple[Message, ...]:
+        """Return the messages as they are sent."""
+        made = (message_of("system", *self.system), message_of("user", self.prompt, *self.data))
+        return tuple(message for message in made if message.parts)
+
+
+@attrs.frozen(kw_only=True)
+class Schema:
+    """A JSON Schema (2020-12) that a worker's answer must satisfy.
+
+    :ivar name: what it is called where a server wants a name: letters, digits, ``_`` and ``-``.
+    :ivar shown: what the worker is shown.
+    :ivar read: what the answer is judged by; more lenient where a kit repairs items one by one. ``shown`` when ``None``.
+    """
+
+    name: str
+    shown: Mapping[str, Any]
+    read: Mapping[str, Any] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class WorkerRequest:
+    """One worker to start.
+
+    :ivar word: the word that asks (``scan``).
+    :ivar identity: what identifies the question without building it: JSON data that differs whenever the question does.
+    :ivar role: lead, worker, judge, fast, or one that a kit adds.
+    :ivar schema: what the answer must satisfy; text is returned as it is when ``None``.
+    :ivar build: makes the conversation; called only when a model is really asked.
+    :ivar input_tokens: estimated size of the conversation.
+    :ivar sample: which of several independent answers to one question.
+    :ivar phase: the phase it belongs to; that of the calling task when ``None``.
+    """
+
+    word: str
+    identity: tuple[Any, ...]
+    role: str
+    label: str
+    build: Callable[[], Conversation]
+    input_tokens: int
+    schema: Schema | None = None
+    sample: int = 0
+    phase: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Performed:
+    """What a worker brought back.
+
+    :ivar value: the checked value or the text; ``None`` when it failed.
+    :ivar error: why it failed, at most 300 characters; ``None`` when it did not.
+    :ivar raw: the raw text of the last answer.
+    :ivar cost: what was paid for it, in micro-credits. :ivar full_price: what it would cost without the ledger.
+    :ivar calls: questions it took. :ivar cached: every reply came from the ledger.
+    """
+
+    value: Any
+    error: str | None = None
+    raw: str | None = None
+    cost: int = 0
+    full_price: int = 0
+    calls: int = 0
+    cached: bool = False
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    model: str = ""
+    fingerprints: tuple[str, ...] = ()
