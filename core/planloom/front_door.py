@@ -66,7 +66,7 @@ class FrontDoor:
         self,
         store: Store,
         *,
-        clients: Mapping[str, ModelClient],
+        clients: Mapping[str, ModelClient] | None = None,
         line: BudgetLine,
         slots: Callable[[str], Slots],
         abort: Abort,
@@ -75,7 +75,7 @@ class FrontDoor:
         seed: int = 0,
     ) -> None:
         self._store = store
-        self._clients = clients
+        self._clients = dict(clients or {})
         self._line = line
         self._slots = slots
         self._abort = abort
@@ -85,6 +85,10 @@ class FrontDoor:
         self._flights: dict[str, asyncio.Future[Reply | None]] = {}
         self._calls: set[asyncio.Task[Reply]] = set()
         self._asked_again: set[str] = set()
+
+    def add_client(self, endpoint: str, client: ModelClient) -> None:
+        """Give the door a client for an endpoint."""
+        self._clients[endpoint] = client
 
     async def ask(self, question: Question, role: RoleSettings, asker: Asker) -> Reply:
         """Return the answer to a question; ``reply.cached`` says whether it cost anything now.

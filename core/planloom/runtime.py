@@ -31,7 +31,9 @@ S = TypeVar("S")
 
 _EVENT_TEXT_LENGTH = 500
 _LABEL_LENGTH = 120
+# Keys of a task's scope: the phase it is in, and the task that opened it.
 _PHASE = "phase"
+_OPENED_BY = "phase opened by"
 
 
 def host_of(call: Call) -> RunHost:
@@ -119,13 +121,13 @@ class RunHost:
     def phase(self, call: Call, title: str | None) -> None:
         """Open a phase for the calling task; ``None`` closes the one it is in. A task's former phase ends with it."""
         former = call.scope.get(_PHASE)
-        if former and former != title and call.scope.get("phase_task") == call.scope.get("task", ""):
+        if former and former != title and call.scope.get(_OPENED_BY) == call.path:
             self._close_phase(str(former))
         if title is None:
             call.scope.pop(_PHASE, None)
             return
         call.scope[_PHASE] = title
-        call.scope["phase_task"] = call.scope.get("task", "")
+        call.scope[_OPENED_BY] = call.path
         self._open_phase(title)
 
     def log(self, message: str) -> None:
@@ -140,10 +142,10 @@ class RunHost:
         self._journal(f"{call.path}:{count}", value)
         return value
 
-    def task_failed(self, path: str, error: PlanFailed) -> None:
+    def task_failed(self, call: Call, path: str, error: PlanFailed) -> None:
         """Note that a task of the plan failed; its value is ``None``."""
-        phase = self.phases.get(NO_PHASE, self._recorder.seconds())
-        phase.failed += 1
+        name = str(call.scope.get(_PHASE, NO_PHASE))
+        self.phases.get(name, self._recorder.seconds()).failed += 1
         self._recorder.emit("run.log", {"message": f"task {path} failed: {error}"[:_EVENT_TEXT_LENGTH]})
 
     def malformed(self, call: Call, place: str, reason: str) -> None:

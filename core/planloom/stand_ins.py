@@ -27,12 +27,14 @@ class StandInAnswer:
 class StandIn:
     """Answers a kit's questions from a hash of what identifies them.
 
-    :ivar name: the kit whose words it answers.
+    :ivar name: the kit whose words it answers; the state that ``answer`` gets is that kit's.
+    :ivar words: the words whose requests it answers.
     :ivar answer: gives the made-up answer from the request, the run's kit state and a generator that is seeded by the
         question and the rehearsal's seed; a pure function of them, or ``None`` for a question it does not know.
     """
 
     name: str
+    words: tuple[str, ...]
     answer: Callable[[WorkerRequest, object, random.Random], StandInAnswer | None]
 
 

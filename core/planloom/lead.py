@@ -1,0 +1,128 @@
+"""The lead: a model that writes the plan once, from the fact sheet alone.
+
+Its reply's first fenced block is the plan, or the whole reply where that parses. Problems of the check and of the
+rehearsal go back in the checker's own words, at most eight, for up to two repairs. Every attempt is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+
+import attrs
+
+from planlang import Problem, Vocabulary, brief, check
+
+from .kits import Prompt
+from .questions import Reply
+from .rehearsal import Rehearsal
+
+__all__ = ["Attempt", "LeadAsk", "WrittenPlan", "lead_messages", "plan_in_reply", "write_program"]
+
+_SHOWN_PROBLEMS = 8
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+
+LeadAsk = Callable[[list[tuple[str, str]]], Awaitable[Reply]]
+"""Asks the lead: (role, text) messages in, its reply out."""
+
+
+@attrs.frozen(kw_only=True)
+class Attempt:
+    """One answer of the lead, and what was wrong with it."""
+
+    source: str
+    problems: tuple[str, ...]
+    prompt_tokens: int | None
+    price: int
+    cached: bool
+
+
+@attrs.frozen(kw_only=True)
+class WrittenPlan:
+    """What the lead wrote.
+
+    :ivar source: the accepted plan, ``None`` when no attempt was.
+    :ivar attempts: all of them, in order.
+    """
+
+    source: str | None
+    rehearsal: Rehearsal | None
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Prompt tokens of all attempts together, repairs included, where the server counted them."""
+        return sum(attempt.prompt_tokens or 0 for attempt in self.attempts)
+
+    @property
+    def full_price(self) -> int:
+        """What planning costs without the ledger, in micro-credits."""
+        return sum(attempt.price for attempt in self.attempts)
+
+
+def lead_messages(prompt: Prompt, vocabulary: Vocabulary, job: str, sheet: str) -> list[tuple[str, str]]:
+    """Return the first messages to a lead: the language in brief with its words, then the job and the fact sheet."""
+    system = prompt.text.replace("{{language}}", brief(vocabulary))
+    return [("system", system), ("user", f"THE JOB\n{job}\n\n{sheet}")]
+
+
+def plan_in_reply(text: str) -> str:
+    """Return the plan in a lead's reply: its first fenced block, or the whole text."""
+    found = _FENCE.search(text)
+    return found.group(2) if found else text.strip() + "\n"
+
+
+async def write_program(
+    messages: list[tuple[str, str]],
+    vocabulary: Vocabulary,
+    ask: LeadAsk,
+    rehearse: Callable[[str], Awaitable[Rehearsal]],
+    repairs: int = 2,
+) -> WrittenPlan:
+    """Have the lead write a plan; return it once check and rehearsal accept it, with every attempt.
+
+    :param messages: from :func:`lead_messages`; grows with each repair turn.
+    :param rehearse: rehearses an accepted source.
+    """
+    attempts: list[Attempt] = []
+    for _ in range(repairs + 1):
+        reply = await ask(messages)
+        source = plan_in_reply(reply.text)
+        problems, rehearsal = await _judge(source, vocabulary, rehearse)
+        attempts.append(
+            Attempt(
+                source=source,
+                problems=tuple(problems),
+                prompt_tokens=reply.usage.prompt_tokens,
+                price=reply.price,
+                cached=reply.cached,
+            )
+        )
+        if not problems:
+            return WrittenPlan(source=source, rehearsal=rehearsal, attempts=tuple(attempts))
+        messages = [*messages, ("assistant", reply.text), ("user", _mend(problems))]
+    return WrittenPlan(source=None, rehearsal=None, attempts=tuple(attempts))
+
+
+async def _judge(
+    source: str, vocabulary: Vocabulary, rehearse: Callable[[str], Awaitable[Rehearsal]]
+) -> tuple[list[str], Rehearsal | None]:
+    blocking = [problem for problem in check(source, vocabulary) if problem.severity == "problem"]
+    if blocking:
+        return [_rendered(problem, source) for problem in blocking[:_SHOWN_PROBLEMS]], None
+    rehearsal = await rehearse(source)
+    return [*rehearsal.problems, *_must_survive(rehearsal)], rehearsal
+
+
+def _must_survive(rehearsal: Rehearsal) -> list[str]:
+    """A lead must mend what a person is only told of: a plan that breaks when every worker fails."""
+    return [text for text in rehearsal.advice if text.startswith("if every worker fails")]
+
+
+def _rendered(problem: Problem, source: str) -> str:
+    return problem.render(source)
+
+
+def _mend(problems: list[str]) -> str:
+    listed = "\n\n".join(problems[:_SHOWN_PROBLEMS])
+    return f"The plan was not accepted:\n\n{listed}\n\nAnswer with the whole corrected plan in one fenced block."

@@ -1,0 +1,381 @@
+"""The loom: what runs plans. One store, one set of clients, any number of runs.
+
+async with open_loom(registry, settings) as loom:
+    outcome = await loom.run(job, plan)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import attrs
+
+from planlang import Limits, PlanError, PlanFailed, PlanLimitError, Program
+
+from ._abort import Abort
+from ._budget_line import BudgetLine, OnCap
+from ._errors import PlanloomError, RunAborted, Runaway, RunCancelled, RunStopped
+from ._money import MICRO, credits_of
+from ._recorder import Recorder
+from ._slots import Slots
+from .clients import ClientPlugin, ModelClient
+from .conversations import ModelWorkers
+from .front_door import FrontDoor, Mode
+from .kits import Kit, KitWork
+from .listeners import Listener
+from .plugins import Registry
+from .runtime import RunHost
+from .settings import Settings
+from .stores import RunRow, Store, StorePlugin
+
+__all__ = ["Job", "Loom", "Outcome", "RunControl", "open_loom", "plan_hash", "run_id_of"]
+
+_BARE_BUDGET = 1_500 * MICRO
+_DRAIN_S = 30.0
+_ERROR_LENGTH = 2_000
+
+
+@attrs.frozen(kw_only=True)
+class Job:
+    """What is to be done, whatever plan does it.
+
+    :ivar target: what the kit's work is opened from; part of what makes two jobs the same.
+    :ivar text: the job in words. :ivar cap: its budget in micro-credits.
+    :ivar facts: what else to store with its runs (fact sheet, estimate, decision).
+    """
+
+    title: str
+    kits: tuple[Kit, ...] = ()
+    works: Mapping[str, KitWork] = attrs.field(factory=dict)
+    target: str = ""
+    text: str = ""
+    args: Mapping[str, Any] = attrs.field(factory=dict)
+    cap: int = _BARE_BUDGET
+    facts: Mapping[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def key(self) -> str:
+        """What makes two jobs the same: kits, target, words and arguments."""
+        from .questions import canonical_json
+
+        named = [[kit.name for kit in self.kits], self.target, self.text, dict(self.args)]
+        return hashlib.sha256(canonical_json(named)).hexdigest()[:16]
+
+
+@attrs.frozen(kw_only=True)
+class Outcome:
+    """How a run ended. Amounts are micro-credits.
+
+    :ivar status: as in the run's record. :ivar exit_code: of a command that ends with it.
+    :ivar holes: workers that failed or were dropped, and questions left undecided.
+    :ivar uncertain: what calls of unknown outcome may have cost; part of no other amount.
+    :ivar asked: questions that were sent. :ivar reused: answers that the ledger gave.
+    """
+
+    run_id: str
+    status: str
+    exit_code: int
+    result: Any
+    error: str | None
+    seconds: float
+    agents: int
+    holes: int
+    paid: int
+    full_price: int
+    uncertain: int
+    asked: int
+    reused: int
+    phases: tuple[Mapping[str, Any], ...]
+    undecided: tuple[Mapping[str, Any], ...]
+    states: Mapping[str, object]
+
+
+class RunControl:
+    """A hand on a run: cancel it once to let the calls in flight end, twice to cut them off."""
+
+    def __init__(self) -> None:
+        self.abort = Abort()
+        self.door: FrontDoor | None = None
+        self._asked = 0
+
+    def cancel(self) -> None:
+        """Stop the run: no new worker starts, waiting ones end; the second time calls in flight are cut off too."""
+        self._asked += 1
+        self.abort.set(RunCancelled("the run was cancelled; every answer that came is kept"))
+        if self._asked > 1 and self.door is not None:
+            self._cutting = asyncio.ensure_future(self.door.cut())
+
+
+class Loom:
+    """Runs plans against one store. Made by :func:`open_loom`."""
+
+    def __init__(self, registry: Registry, settings: Settings, store: Store) -> None:
+        self.registry = registry
+        self.settings = settings
+        self.store = store
+        self._clients: dict[str, ModelClient] = {}
+        self._slots: dict[str, Slots] = {}
+
+    async def close(self) -> None:
+        """Close the clients; the store is closed by who opened it."""
+        await asyncio.gather(*(client.close() for client in self._clients.values()))
+
+    def client(self, endpoint_name: str) -> ModelClient:
+        """Return the open client of an endpoint.
+
+        :raises ConfigurationError: its key is missing, or its settings do not fit.
+        """
+        if endpoint_name not in self._clients:
+            endpoint = self.settings.endpoints[endpoint_name]
+            plugin = self.registry.get("client", endpoint.client, ClientPlugin)
+            self._clients[endpoint_name] = plugin.open(endpoint)
+        return self._clients[endpoint_name]
+
+    def slots(self, endpoint_name: str) -> Slots:
+        """Return the slots of an endpoint, shared by all runs."""
+        return self._slots.setdefault(endpoint_name, Slots(self.settings.in_flight))
+
+    def unfinished(self, job: Job) -> RunRow | None:
+        """Return the newest run of this very job, if it did not come to an end."""
+        for row in self.store.runs(200):
+            if row.facts.get("job") == job.key:
+                return row if row.status in ("created", "running", "paused", "cancelled", "interrupted") else None
+        return None
+
+    async def run(
+        self,
+        job: Job,
+        program: Program,
+        source: str,
+        *,
+        budget: str | None = None,
+        spent_before: int = 0,
+        mode: Mode = "collect",
+        on_cap: OnCap = "stop",
+        listeners: Iterable[Listener] = (),
+        control: RunControl | None = None,
+        limits: Limits | None = None,
+        roles: Iterable[str] | None = None,
+    ) -> Outcome:
+        """Run a plan to its end and return how it ended; faults of the plan and of the run are part of the outcome.
+
+        :param budget: the books to use; those of a new job when ``None``.
+        :param spent_before: what the job spent before this run at full price (planning), in micro-credits.
+        :param roles: roles whose clients must open before anything is asked; all configured ones when ``None``.
+        """
+        execution = _Execution(self, job, program, source, budget, spent_before, mode, on_cap, listeners, control)
+        return await execution.drive(limits or Limits(), roles)
+
+
+class _Execution:
+    """One run from its record's first write to its last."""
+
+    def __init__(
+        self,
+        loom: Loom,
+        job: Job,
+        program: Program,
+        source: str,
+        budget: str | None,
+        spent_before: int,
+        mode: Mode,
+        on_cap: OnCap,
+        listeners: Iterable[Listener],
+        control: RunControl | None,
+    ) -> None:
+        self.loom, self.job, self.program = loom, job, program
+        self.store = loom.store
+        self.id = run_id_of(job.title)
+        self.budget = budget or f"job-{self.id}"
+        self.spent_before = spent_before
+        self.control = control or RunControl()
+        self.abort = self.control.abort
+        self.mode = mode
+        self.journal_writes: set[asyncio.Task[None]] = set()
+        self.asked = self.reused = 0
+        everyone = [*loom.registry.all("listener", Listener).values(), *listeners]
+        self.recorder = Recorder(self.id, self.store, everyone, asyncio.get_running_loop().time)
+        self.row = RunRow(
+            id=self.id,
+            title=job.title,
+            status="created",
+            plan=source,
+            plan_hash=plan_hash(source),
+            budget=self.budget,
+            created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            facts={**_job_facts(job), **job.facts, "job": job.key},
+        )
+        self.states = {name: work.new_run() for name, work in job.works.items()}
+        line = BudgetLine(
+            self.store, self.budget, on_cap=on_cap, abort=self.abort, emit=self.recorder.emit, paused=self._paused
+        )
+        self.door = self.control.door = FrontDoor(
+            self.store,
+            line=line,
+            slots=loom.slots,
+            abort=self.abort,
+            emit=self.recorder.emit,
+            mode=mode,
+            seed=int(plan_hash(source)[:8], 16),
+        )
+        workers = ModelWorkers(self.door, loom.settings)
+
+        async def perform(request: Any, asker: Any) -> Any:
+            performed = await workers.perform(request, asker)
+            fresh = performed.calls if not performed.cached else 0
+            self.asked += fresh
+            self.reused += performed.calls - fresh
+            return performed
+
+        self.host = RunHost(
+            self.id,
+            registry=loom.registry,
+            settings=loom.settings,
+            recorder=self.recorder,
+            perform=perform,
+            budget_left=self._left,
+            args=job.args,
+            states=self.states,
+            journal=self._write_journal,
+        )
+
+    async def drive(self, limits: Limits, roles: Iterable[str] | None) -> Outcome:
+        await self.store.open_budget(self.budget, self.job.cap)
+        if self.mode != "replay":
+            self._open_clients(roles)
+        await self._save(status="running")
+        self.recorder.emit("run.created", {"title": self.job.title})
+        result, fault = None, None
+        try:
+            result = (await self.program.run(self.job.args, limits, self.host)).result
+        except (PlanError, PlanloomError) as error:
+            fault = error
+        finally:
+            await self.door.drain(_DRAIN_S)
+            self.host.close()
+        return await self._end(result, fault)
+
+    def _open_clients(self, roles: Iterable[str] | None) -> None:
+        settings = self.loom.settings
+        for name in settings.roles if roles is None else roles:
+            endpoint = settings.role(name).endpoint
+            self.door.add_client(endpoint, self.loom.client(endpoint))
+
+    async def _end(self, result: Any, fault: Exception | None) -> Outcome:
+        status, code, error = _ending(fault, self.host.holes)
+        money = self.store.money(self.id)
+        phases = tuple(phase.as_json() for phase in self.host.phases.all())
+        self.recorder.emit(
+            "run.ended",
+            {
+                "status": status,
+                "seconds": self.recorder.seconds(),
+                "agents": self.host.agents,
+                "credits": credits_of(money["spent"]),
+                "holes": self.host.holes,
+            },
+        )
+        await asyncio.gather(*self.journal_writes)
+        await self.recorder.flush()
+        cost = {"paid": money["spent"], "full_price": self.host.full_price, "uncertain": money["uncertain"]}
+        counts = {"agents": self.host.agents, "holes": self.host.holes, "asked": self.asked, "reused": self.reused}
+        facts = {**self.row.facts, "phases": list(phases), "cost": cost, "counts": counts}
+        await self._save(status=status, error=error, result=result, facts=facts)
+        return Outcome(
+            run_id=self.id,
+            status=status,
+            exit_code=code,
+            result=result,
+            error=error,
+            seconds=self.recorder.seconds(),
+            phases=phases,
+            undecided=tuple(self.host.undecided),
+            states=self.states,
+            **cost,
+            **counts,
+        )
+
+    def _left(self, full_price: int) -> int:
+        books = self.store.books(self.budget)
+        return books.cap - self.spent_before - full_price - books.reserved - books.uncertain
+
+    def _write_journal(self, place: str, value: Any) -> None:
+        write = asyncio.ensure_future(self.store.write_journal(self.id, place, value))
+        self.journal_writes.add(write)
+        write.add_done_callback(self.journal_writes.discard)
+
+    def _paused(self, paused: bool) -> None:
+        write = asyncio.ensure_future(self._save(status="paused" if paused else "running"))
+        self.journal_writes.add(write)
+        write.add_done_callback(self.journal_writes.discard)
+
+    async def _save(self, **changes: Any) -> None:
+        self.row = attrs.evolve(self.row, **changes)
+        await self.store.save_run(self.row)
+
+
+def _job_facts(job: Job) -> dict[str, Any]:
+    return {
+        "kits": {kit.name: kit.version for kit in job.kits},
+        "target": job.target,
+        "text": job.text,
+        "args": dict(job.args),
+        "prompts": {f"{kit.name}.{p.name}": p.digest for kit in job.kits for p in kit.prompts},
+        "manifest": {name: dict(work.manifest()) for name, work in job.works.items()},
+    }
+
+
+def _ending(fault: Exception | None, holes: int) -> tuple[str, int, str | None]:
+    """Return status, exit code and error text of a run that ended with this fault, or none."""
+    if fault is None:
+        return "completed", 3 if holes else 0, None
+    text = _fault_text(fault)[:_ERROR_LENGTH]
+    if isinstance(fault, RunCancelled):
+        return "cancelled", fault.exit_code, text
+    if isinstance(fault, RunStopped):
+        return "paused", fault.exit_code, text
+    if isinstance(fault, Runaway):
+        return "runaway", fault.exit_code, text
+    return "failed", fault.exit_code if isinstance(fault, RunAborted) else 1, text
+
+
+def _fault_text(fault: Exception) -> str:
+    if isinstance(fault, PlanFailed):
+        return f"the plan failed at line {fault.line}, column {fault.column}: {fault.kind}: {fault.detail}"
+    if isinstance(fault, PlanLimitError):
+        return f"the plan was stopped at line {fault.line}: {fault}"
+    return str(fault)
+
+
+def plan_hash(source: str) -> str:
+    """Return the SHA-256 of a plan's source, in hex."""
+    return hashlib.sha256(source.encode("utf-8")).hexdigest()
+
+
+def run_id_of(title: str, unique: Callable[[], str] = lambda: secrets.token_hex(3)) -> str:
+    """Return a run's id: the slug of its title and a short unique part."""
+    slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-") or "run"
+    return f"{slug}-{unique()}"
+
+
+@asynccontextmanager
+async def open_loom(registry: Registry, settings: Settings) -> AsyncIterator[Loom]:
+    """Open the configured store and give a loom on it.
+
+    :raises StoreError: the store cannot be opened.
+    """
+    plugin = registry.get("store", settings.store_kind, StorePlugin)
+    store = plugin.open(settings.store_path)
+    loom = Loom(registry, settings, store)
+    try:
+        yield loom
+    finally:
+        await loom.close()
+        await store.close()

@@ -1,0 +1,185 @@
+"""The core's own words: what every plan may call, whatever its kit."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from planlang import Call, Function, Value, Vocabulary, Word
+
+from ._tokens import estimate_text_tokens
+from .questions import canonical_json
+from .runtime import RunHost, host_of
+from .settings import STANDARD_ROLES
+from .workers import Conversation, Schema, WorkerRequest
+
+if TYPE_CHECKING:
+    from .kits import Kit
+    from .plugins import Registry
+    from .settings import Settings
+
+__all__ = ["build_vocabulary", "signature_of"]
+
+
+def build_vocabulary(registry: Registry, settings: Settings, kits: Sequence[Kit]) -> Vocabulary:
+    """Return the words and values of a job: the core's and those of its kits.
+
+    :raises PluginError: two of them have one name.
+    """
+    from ._errors import PluginError
+
+    roles = dict.fromkeys(STANDARD_ROLES)
+    for kit in kits:
+        roles.update(dict.fromkeys(kit.roles))
+    entries = [*_core_entries(tuple(roles))]
+    for kit in kits:
+        entries.extend(kit.vocabulary(registry, settings))
+    try:
+        return Vocabulary(entries)
+    except ValueError as error:
+        raise PluginError(f"the kits {', '.join(k.name for k in kits)} cannot be used together: {error}") from error
+
+
+def signature_of(shape: object) -> inspect.Signature:
+    """Return the signature that a plan sees: that of ``shape``, with annotations as types where they are plain names."""
+    return inspect.signature(shape, eval_str=True)  # type: ignore[arg-type]  # any function will do
+
+
+def _core_entries(roles: tuple[str, ...]) -> list[Word | Value]:
+    return [
+        Word(
+            "agent",
+            _agent,
+            signature=signature_of(_agent_shape),
+            doc="one worker; its text, or a value that fits the JSON Schema `schema`; None when it failed",
+            spends=True,
+            suspends=True,
+            choices={"model": roles},
+            choice_nouns={"model": "model role"},
+            aliases={"role": "model"},
+        ),
+        Word(
+            "parallel",
+            _parallel,
+            signature=signature_of(_parallel_shape),
+            doc="runs a list of lambdas at once; their values in order, None for one that failed",
+            suspends=True,
+            runs_tasks=True,
+        ),
+        Word("phase", _phase, signature=signature_of(_phase_shape), doc="names the part of the plan that begins here"),
+        Word("log", _log, signature=signature_of(_log_shape), doc="says something to the person who watches"),
+        Word("budget", _budget, signature=signature_of(_budget_shape), doc="credits that are left, as a float"),
+        Word("to_json", _to_json, signature=signature_of(_to_json_shape), doc="the value as JSON text"),
+        Value("args", doc="the plan's arguments, a dict", make=_args),
+        Value("MODELS", doc="the model roles, sorted", make=lambda host: sorted(roles)),
+    ]
+
+
+# The shapes are what plans see; the functions below them take the call's place as well.
+
+
+def _agent_shape(
+    prompt: str,
+    schema: dict = None,  # type: ignore[assignment,type-arg]  # as a plan may write it
+    model: str = "worker",
+    label: str = "",
+    system: str = "",
+    data: Any = None,
+    sample: int = 0,
+    phase: str = None,  # type: ignore[assignment]  # as a plan may write it
+) -> None: ...
+
+
+def _parallel_shape(thunks: list) -> None: ...  # type: ignore[type-arg]  # as a plan may write it
+
+
+def _phase_shape(title: str) -> None: ...
+
+
+def _log_shape(message: Any) -> None: ...
+
+
+def _budget_shape() -> None: ...
+
+
+def _to_json_shape(value: Any) -> None: ...
+
+
+async def _agent(
+    call: Call,
+    prompt: str,
+    schema: Mapping[str, Any] | None = None,
+    model: str = "worker",
+    label: str = "",
+    system: str = "",
+    data: Any = None,
+    sample: int = 0,
+    phase: str | None = None,
+) -> Any:
+    shown = "" if data is None else data if isinstance(data, str) else _to_json(call, data)
+    request = WorkerRequest(
+        word="agent",
+        identity=(prompt, system, shown, dict(schema) if schema else None),
+        role=model,
+        label=label,
+        build=lambda: Conversation(system=(system,), prompt=prompt, data=(shown,)),
+        input_tokens=estimate_text_tokens(len(prompt) + len(system) + len(shown)),
+        schema=_schema(schema),
+        sample=sample,
+        phase=phase,
+    )
+    return await host_of(call).work(call, request)
+
+
+def _schema(schema: Mapping[str, Any] | None) -> Schema | None:
+    if schema is None:
+        return None
+    from jsonschema import Draft202012Validator, SchemaError
+
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        raise ValueError(f"`schema` is not a JSON Schema: {error.message[:200]}") from error
+    return Schema(name="answer", shown=schema)
+
+
+async def _parallel(call: Call, thunks: Sequence[Function]) -> list[Any]:
+    if not isinstance(thunks, list | tuple):
+        raise TypeError(f"parallel() takes a list of lambdas, got {type(thunks).__name__}")
+    host = host_of(call)
+    return await call.run_tasks(thunks, lambda path, error: host.task_failed(call, path, error))
+
+
+def _phase(call: Call, title: str | None) -> None:
+    host_of(call).phase(call, title)
+
+
+def _log(call: Call, message: Any) -> None:
+    host_of(call).log(message if isinstance(message, str) else str(message))
+
+
+def _budget(call: Call) -> float:
+    return host_of(call).budget(call)
+
+
+def _to_json(call: Call, value: Any) -> str:
+    plain = _jsonable(value)
+    canonical_json(plain)  # refuses what JSON has no form for
+    return json.dumps(plain, ensure_ascii=False, indent=None)
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, set):
+        return sorted((_jsonable(item) for item in value), key=repr)
+    if isinstance(value, list | tuple | range):
+        return [_jsonable(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _jsonable(item) for key, item in value.items()}
+    return value
+
+
+def _args(host: object) -> dict[str, Any]:
+    assert isinstance(host, RunHost)
+    return dict(host.args)
