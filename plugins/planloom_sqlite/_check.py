@@ -1,0 +1,123 @@
+"""Whether a store is whole: its file, every text against its hash, and the books against the calls."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from planloom import StoreError
+
+from ._faults import store_fault
+from ._packing import digest_of, unpack
+from ._schema import LATEST, check_identity
+
+__all__ = ["check_store"]
+
+_BOOKS = """
+SELECT name, spent, reserved, uncertain,
+    coalesce(sum(price), 0),
+    coalesce(sum(worst) FILTER (WHERE state = 'sent'), 0),
+    coalesce(sum(worst) FILTER (WHERE state = 'uncertain'), 0)
+FROM budget LEFT JOIN call ON call.budget = budget.id GROUP BY budget.id
+"""
+_UNANSWERED = """
+SELECT id FROM call WHERE state = 'settled' AND NOT EXISTS (SELECT 1 FROM reply WHERE reply.call = call.id)
+"""
+_BILLED_OTHERWISE = """
+SELECT id, price FROM call AS c WHERE state = 'settled'
+    AND NOT EXISTS (SELECT 1 FROM reply WHERE reply.call = c.id AND reply.price = c.price)
+    AND EXISTS (SELECT 1 FROM reply WHERE reply.call = c.id)
+"""
+_BILLED_OPEN = "SELECT id, state, price FROM call WHERE state != 'settled' AND price != 0"
+
+
+def check_store(location: str | Path) -> list[str]:
+    """Return what is wrong with a store, a sentence a fault; none when it is whole. Changes nothing.
+
+    :raises StoreError: it cannot be opened, or it is no store of a format that this planloom knows.
+    """
+    path = Path(location).expanduser()
+    if not path.is_file():
+        raise StoreError(f"there is no store at {path}; check the path")
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            _refuse_others(connection, str(path))
+            return [fault for find in _FINDERS for fault in find(connection)]
+    except sqlite3.Error as error:
+        raise store_fault(error, str(path)) from error
+
+
+def _refuse_others(connection: sqlite3.Connection, where: str) -> None:
+    version = check_identity(connection, where)
+    if version != LATEST:
+        raise StoreError(
+            f"the store {where} has format {version}, not {LATEST}; open it once with this planloom, then check it"
+        )
+
+
+def _file(connection: sqlite3.Connection) -> Iterator[str]:
+    for (finding,) in connection.execute("PRAGMA integrity_check"):
+        if finding != "ok":
+            yield f"the file is damaged: {finding}"
+    for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check"):
+        yield f"row {row} of table {table} names a row of table {parent} that is not there"
+
+
+def _text_of(body: bytes, codec: int) -> str | None:
+    try:
+        return unpack(body, codec)
+    except (ValueError, UnicodeDecodeError):
+        return None
+
+
+def _hashed(table: str, noun: str) -> Callable[[sqlite3.Connection], Iterator[str]]:
+    def find(connection: sqlite3.Connection) -> Iterator[str]:
+        rows = connection.execute(f"SELECT rowid, hash, body, codec FROM {table}")  # noqa: S608  a name of this module
+        for row, digest, body, codec in rows:
+            text = _text_of(body, codec)
+            if text is None or digest_of(text) != digest:
+                yield f"{noun} {row} does not fit its hash"
+
+    return find
+
+
+def _questions(connection: sqlite3.Connection) -> Iterator[str]:
+    stored = {row[0].hex() for row in connection.execute("SELECT hash FROM part")}
+    rows = connection.execute("SELECT id, fingerprint, body, codec FROM question")
+    for number, fingerprint, body, codec in rows:
+        text = _text_of(body, codec)
+        skeleton, _, rest = (text or "").partition("\n")
+        if hashlib.sha256(skeleton.encode()).digest() != fingerprint:
+            yield f"question {number} does not fit its fingerprint"
+            continue
+        named = {part for message in json.loads(skeleton)["messages"] for part in message["parts"]}
+        missing = named - stored - set(json.loads(rest))
+        if missing:
+            yield f"question {number} lacks the text of {len(missing)} of its parts"
+
+
+def _books(connection: sqlite3.Connection) -> Iterator[str]:
+    for name, spent, reserved, uncertain, prices, sent, unknown in connection.execute(_BOOKS):
+        for what, kept, added in (
+            ("spent", spent, prices),
+            ("reserved", reserved, sent),
+            ("uncertain", uncertain, unknown),
+        ):
+            if kept != added:
+                yield f"budget `{name}` says {kept} micro-credits are {what}, and its calls add up to {added}"
+
+
+def _calls(connection: sqlite3.Connection) -> Iterator[str]:
+    for (number,) in connection.execute(_UNANSWERED):
+        yield f"call {number} is settled and has no reply"
+    for number, price in connection.execute(_BILLED_OTHERWISE):
+        yield f"call {number} was billed {price} micro-credits, which none of its replies cost"
+    for number, state, price in connection.execute(_BILLED_OPEN):
+        yield f"call {number} is {state} and was billed {price} micro-credits"
+
+
+_FINDERS = (_file, _hashed("part", "part"), _hashed("reply", "reply"), _questions, _books, _calls)

@@ -1,0 +1,177 @@
+"""Connections to one store file: how it is found, made, opened, and read.
+
+Readers have a connection a thread and hold no transaction longer than one statement, so that they never keep the
+write-ahead log from being emptied. A store in memory has a single connection, which readers share with the writer under
+a lock: a transaction in memory is over before a wait is felt, and SQLite's shared caches fail readers with table locks.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from planloom import StoreError, StoreLocked
+
+from ._faults import store_fault
+from ._schema import check_identity, migrate
+
+__all__ = ["MEMORY", "Place", "Readers", "open_writer"]
+
+MEMORY = ":memory:"
+
+_WAL_KEPT_BYTES = 8 * 1024 * 1024
+"""How large the write-ahead log may stay after it was emptied."""
+
+_RETRY_S = 0.02
+
+
+@attrs.frozen
+class Place:
+    """Where a store is, and how long to wait for its lock."""
+
+    location: str
+    busy_timeout_s: float
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether it ends with the process."""
+        return self.location == MEMORY
+
+    def connect(self) -> sqlite3.Connection:
+        """Return a new connection without transactions of its own."""
+        return sqlite3.connect(
+            self.location,
+            timeout=self.busy_timeout_s,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+
+
+def open_writer(place: Place) -> sqlite3.Connection:
+    """Return the writer's connection to a store that is made and migrated where needed.
+
+    :raises StoreError: it cannot be made or opened; the text says what to do.
+    """
+    if not place.in_memory:
+        _make_folder(Path(place.location))
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = place.connect()
+        _until_unlocked(connection, place)
+    except sqlite3.Error as error:
+        if connection is not None:
+            connection.close()
+        raise store_fault(error, place.location) from error
+    except StoreError:
+        if connection is not None:
+            connection.close()
+        raise
+    return connection
+
+
+def _make_folder(file: Path) -> None:
+    folder = file.parent
+    try:
+        if file.is_dir():
+            raise StoreError(f"{file} is a folder; name a file in it, such as {file / 'store.db'}")
+        if not folder.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            if folder.name == ".planloom":
+                (folder / ".gitignore").write_text("*\n")
+    except OSError as error:
+        raise StoreError(
+            f"the folder {folder} for the store cannot be made ({error.strerror}); "
+            "make it yourself, or name another place"
+        ) from error
+
+
+def _until_unlocked(connection: sqlite3.Connection, place: Place) -> None:
+    """Set a connection up; changing a new file to WAL is refused at once while others do, without SQLite's own wait."""
+    deadline = time.monotonic() + place.busy_timeout_s
+    while True:
+        try:
+            return _set_up(connection, place)
+        except sqlite3.OperationalError as error:
+            if not isinstance(store_fault(error, place.location), StoreLocked) or time.monotonic() > deadline:
+                raise
+            time.sleep(_RETRY_S)
+
+
+def _set_up(connection: sqlite3.Connection, place: Place) -> None:
+    check_identity(connection, place.location)
+    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+    if mode != "wal" and not place.in_memory:
+        raise StoreError(
+            f"the disk of {place.location} does not support SQLite's write-ahead log; name a file on a local disk"
+        )
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA journal_size_limit = {_WAL_KEPT_BYTES}")
+    migrate(connection, place.location)
+
+
+class Readers:
+    """Reading connections, one a thread; made when a thread first reads and closed together."""
+
+    def __init__(self, place: Place, shared: sqlite3.Connection | None) -> None:
+        self._place = place
+        self._shared = shared
+        self._guard = threading.Lock()
+        self._own = threading.local()
+        self._all: list[sqlite3.Connection] = []
+        self._closed = False
+
+    @property
+    def guard(self) -> AbstractContextManager[Any]:
+        """What the writer must hold during a transaction: a lock in memory, nothing for a file."""
+        return self._guard if self._shared is not None else nullcontext()
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of one query.
+
+        :raises StoreError: the store is closed, or cannot be read.
+        """
+        try:
+            if self._shared is None:
+                return self._connection().execute(sql, values).fetchall()
+            with self._guard:
+                self._refuse_when_closed()
+                return self._shared.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise store_fault(error, self._place.location) from error
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Return the first row of one query, or ``None``."""
+        rows = self.rows(sql, values)
+        return rows[0] if rows else None
+
+    def _connection(self) -> sqlite3.Connection:
+        self._refuse_when_closed()
+        connection: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if connection is None:
+            connection = self._place.connect()
+            connection.execute("PRAGMA query_only = ON")
+            with self._guard:
+                self._all.append(connection)
+            self._own.connection = connection
+        return connection
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise StoreError(f"the store {self._place.location} is closed; open it again")
+
+    def close(self) -> None:
+        """Close every connection; reads are refused from now on."""
+        with self._guard:
+            self._closed = True
+            for connection in self._all:
+                connection.close()
+            self._all.clear()

@@ -1,0 +1,58 @@
+"""What SQLite says when it fails, turned into what a person can act on."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from planloom import StoreError, StoreFull, StoreLocked
+
+__all__ = ["concerns_the_store", "store_fault"]
+
+_PRIMARY = 0xFF
+"""An extended result code carries its primary code in the low byte."""
+
+
+def store_fault(error: sqlite3.Error, where: str) -> StoreError:
+    """Return the error to raise in place of SQLite's own, in one sentence with what to do."""
+    extended = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    code = extended & _PRIMARY
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreLocked(
+            f"another process keeps the store {where} locked; wait until it is done, or end it, and try again"
+        )
+    # A quota or a file size limit reaches SQLite as a failed write, not as a full disk.
+    if code == sqlite3.SQLITE_FULL or extended in (
+        sqlite3.SQLITE_IOERR_WRITE,
+        sqlite3.SQLITE_IOERR_SHMSIZE,
+    ):
+        return StoreFull(
+            f"the store {where} cannot grow: its disk is full or a size limit is reached; "
+            "free some room and go on, nothing that was stored is lost"
+        )
+    return StoreError(_other_fault(code, error, where))
+
+
+def _other_fault(code: int, error: sqlite3.Error, where: str) -> str:
+    if code == sqlite3.SQLITE_NOTADB:
+        return f"{where} is not a planloom store but another kind of file; name another file or move this one away"
+    if code == sqlite3.SQLITE_CORRUPT:
+        return f"the store {where} is damaged ({error}); restore a copy, or move it away and start a new one"
+    if code in (
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_AUTH,
+    ):
+        return (
+            f"the store {where} cannot be written ({error}); "
+            "make the file and its folder writable, or name another place"
+        )
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        return f"the store {where} refused a row that is already there or does not fit ({error})"
+    name = getattr(error, "sqlite_errorname", type(error).__name__)
+    return f"the store {where} failed with {name}: {error}; check its disk with `planloom store check`"
+
+
+def concerns_the_store(error: Exception) -> bool:
+    """Whether a failure is the store's, so that nothing else would fare better, and not one operation's own."""
+    return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError

@@ -1,0 +1,299 @@
+"""What the writer can be asked to do, one class an operation.
+
+``rank`` is the order within a batch: first what frees money, then what takes some, then the rest, then the end.
+``apply`` runs inside the batch's transaction. It raises :class:`planloom.StoreError` before it has changed anything, or
+returns what the caller awaits.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, ClassVar, Protocol
+
+import attrs
+
+from planloom import StoreError
+from planloom.questions import Question, Reply
+from planloom.stores import (
+    Answered,
+    Books,
+    Event,
+    Granted,
+    OpenElsewhere,
+    OverCap,
+    ReserveResult,
+    RunRow,
+    ThreadRow,
+)
+
+from . import _records
+from ._ledger import ANSWER, PartShelf, add_question, add_reply, key_of, question_number, reply_from
+from ._owners import Owner, give_up_expired, has_expired
+from ._packing import clean, pack
+from ._till import Till
+
+__all__ = [
+    "AppendEvents",
+    "End",
+    "Flush",
+    "MarkUncertain",
+    "OpenBudget",
+    "Operation",
+    "Release",
+    "Reserve",
+    "SaveRun",
+    "SaveThread",
+    "SetCap",
+    "Settle",
+    "Transaction",
+    "WriteJournal",
+    "check_amount",
+    "fits_now",
+]
+
+FREES, TAKES, RECORDS, ENDS = range(4)
+
+_MOST = 2**53
+"""Amounts stay exact in JSON and far from the largest integer of a column."""
+
+
+def check_amount(name: str, amount: int) -> int:
+    """Return an amount of micro-credits that the books can hold.
+
+    :raises ValueError: it is below 0 or above 2**53.
+    """
+    if not 0 <= amount <= _MOST:
+        raise ValueError(f"{name} must be between 0 and 2**53 micro-credits, got {amount}")
+    return amount
+
+
+@attrs.frozen(kw_only=True)
+class Transaction:
+    """What an operation works with while the store's write lock is held.
+
+    :ivar now: seconds of the wall clock, which all processes share.
+    """
+
+    connection: sqlite3.Connection
+    where: str
+    till: Till
+    shelf: PartShelf
+    owner: Owner
+    now: float
+
+
+class Operation(Protocol):
+    """One thing to write."""
+
+    rank: ClassVar[int]
+
+    def apply(self, to: Transaction) -> Any:
+        """Write it; return the awaited answer."""
+
+
+# --- ledger and books
+
+
+@attrs.frozen(kw_only=True)
+class Reserve:
+    """Reserve a call's worst price and record it as sent."""
+
+    rank: ClassVar[int] = TAKES
+    question: Question
+    budget: str
+    run: str
+    thread: str
+    worst: int
+    look: bool
+
+    def apply(self, to: Transaction) -> ReserveResult:
+        """Return what came of it."""
+        number = question_number(to.connection, self.question)
+        if number is not None:
+            known = self._known(to, number)
+            if known is not None:
+                return known
+        account = to.till.account(clean(self.budget))
+        if self.worst > account.books().left:
+            return OverCap(account.books(), to.till.version)
+        if number is None:
+            number = add_question(to.connection, to.shelf, self.question)
+        call = to.till.send(number, to.owner.id, account, clean(self.run), clean(self.thread), self.worst)
+        return Granted(str(call))
+
+    def _known(self, to: Transaction, number: int) -> Answered | OpenElsewhere | None:
+        if self.look:
+            answer = to.connection.execute(ANSWER, (key_of(self.question.fingerprint),)).fetchone()
+            if answer is not None:
+                return Answered(reply_from(answer))
+        row = to.connection.execute(
+            "SELECT id, owner FROM call WHERE question = ? AND state = 'sent'", (number,)
+        ).fetchone()
+        if row is None:
+            return None
+        call, owner = row
+        if not has_expired(to.connection, owner, to.now):
+            return OpenElsewhere(str(call))
+        give_up_expired(to.connection, to.till, to.now)
+        return None
+
+
+def fits_now(connection: sqlite3.Connection, reserve: Reserve) -> bool:
+    """Whether a reservation would be granted as the books stand; outside a transaction this is only a guess."""
+    row = connection.execute(
+        "SELECT cap - spent - reserved - uncertain >= ? FROM budget WHERE name = ?",
+        (reserve.worst, clean(reserve.budget)),
+    ).fetchone()
+    return row is not None and bool(row[0])
+
+
+@attrs.frozen
+class Settle:
+    """Store a reply, bill its price, free the reservation."""
+
+    rank: ClassVar[int] = FREES
+    call_id: str
+    reply: Reply
+
+    def apply(self, to: Transaction) -> None:
+        """Bill once; keep the reply in any case."""
+        packed = pack(self.reply.text)
+        call = to.till.move(_number(self.call_id, to.where), "settled", self.reply.price)
+        add_reply(to.connection, call.question, call.id, self.reply, packed)
+
+
+@attrs.frozen
+class Release:
+    """Free the reservation of a call that was not billed."""
+
+    rank: ClassVar[int] = FREES
+    call_id: str
+
+    def apply(self, to: Transaction) -> None:
+        """Free it, unless it is settled or free already."""
+        to.till.move(_number(self.call_id, to.where), "released")
+
+
+@attrs.frozen
+class MarkUncertain:
+    """Keep a call's worst price charged."""
+
+    rank: ClassVar[int] = FREES
+    call_id: str
+
+    def apply(self, to: Transaction) -> None:
+        """Charge it, unless its outcome is known."""
+        to.till.move(_number(self.call_id, to.where), "uncertain")
+
+
+def _number(call_id: str, where: str) -> int:
+    if not (call_id.isascii() and call_id.isdigit() and len(call_id) < 19):
+        raise StoreError(f"the store {where} has no call `{call_id}`; settle a call where it was reserved")
+    return int(call_id)
+
+
+@attrs.frozen
+class OpenBudget:
+    """Make a budget, or raise its cap."""
+
+    rank: ClassVar[int] = FREES
+    budget: str
+    cap: int
+
+    def apply(self, to: Transaction) -> Books:
+        """Return its books."""
+        return to.till.open_budget(clean(self.budget), self.cap).books()
+
+
+@attrs.frozen
+class SetCap:
+    """Change a budget's cap."""
+
+    rank: ClassVar[int] = FREES
+    budget: str
+    cap: int
+
+    def apply(self, to: Transaction) -> Books:
+        """Return its books."""
+        account = to.till.account(clean(self.budget))
+        to.till.set_cap(account, self.cap)
+        return account.books()
+
+
+# --- runs
+
+
+@attrs.frozen
+class SaveRun:
+    """Insert or replace a run."""
+
+    rank: ClassVar[int] = RECORDS
+    row: RunRow
+
+    def apply(self, to: Transaction) -> None:
+        """Write the row."""
+        _records.save_run(to.connection, self.row)
+
+
+@attrs.frozen
+class SaveThread:
+    """Insert or replace a thread."""
+
+    rank: ClassVar[int] = RECORDS
+    row: ThreadRow
+
+    def apply(self, to: Transaction) -> None:
+        """Write the row."""
+        _records.save_thread(to.connection, self.row)
+
+
+@attrs.frozen
+class AppendEvents:
+    """Append to a run's event stream."""
+
+    rank: ClassVar[int] = RECORDS
+    run: str
+    events: Sequence[Event]
+
+    def apply(self, to: Transaction) -> None:
+        """Write one row an event."""
+        _records.add_events(to.connection, clean(self.run), self.events)
+
+
+@attrs.frozen(kw_only=True)
+class WriteJournal:
+    """Record what an impure word returned."""
+
+    rank: ClassVar[int] = RECORDS
+    run: str
+    place: str
+    value: Any
+
+    def apply(self, to: Transaction) -> None:
+        """Write the value."""
+        _records.write_journal(to.connection, clean(self.run), clean(self.place), self.value)
+
+
+# --- the writer itself
+
+
+@attrs.frozen
+class Flush:
+    """Nothing: its commit says that everything asked before is committed."""
+
+    rank: ClassVar[int] = RECORDS
+
+    def apply(self, to: Transaction) -> None:
+        """Write nothing."""
+
+
+@attrs.frozen
+class End:
+    """End the owner's lease; the writer stops after it."""
+
+    rank: ClassVar[int] = ENDS
+
+    def apply(self, to: Transaction) -> None:
+        """Let the lease run out."""
+        to.owner.end(to.connection)

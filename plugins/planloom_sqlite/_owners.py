@@ -1,0 +1,75 @@
+"""Who may have calls in flight: one owner an open store, alive as long as it renews its lease.
+
+The writer thread renews it. A process that was suspended past its lease finds it run out and goes on as a new owner:
+others may have declared its calls of unknown outcome meanwhile.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from ._till import Till
+
+__all__ = ["Owner", "give_up_expired", "has_expired"]
+
+
+class Owner:
+    """This store's own lease; the writer thread alone changes it."""
+
+    def __init__(self, lease_s: float) -> None:
+        self._lease_s = lease_s
+        self._until = float("-inf")
+        self._committed: tuple[int, float] | None = None
+        self.id = 0
+
+    @property
+    def renew_every_s(self) -> float:
+        """How often to call :meth:`keep`: two renewals may fail before the lease is over."""
+        return self._lease_s / 3
+
+    def keep(self, connection: sqlite3.Connection, till: Till, now: float) -> None:
+        """Hold a lease for the open transaction: renew it when a third of it has passed, start anew when it is over.
+
+        Where it writes anyway it also gives up the calls of owners whose leases are over.
+        """
+        if now > self._until:
+            self._start(connection, till, now)
+        elif now < self._until - self._lease_s + self.renew_every_s:
+            return
+        self._until = now + self._lease_s
+        connection.execute("UPDATE owner SET lease_until = ? WHERE id = ?", (self._until, self.id))
+        give_up_expired(connection, till, now)
+
+    def _start(self, connection: sqlite3.Connection, till: Till, now: float) -> None:
+        if self.id:
+            till.give_up(self.id)
+            connection.execute("UPDATE owner SET lease_until = NULL WHERE id = ?", (self.id,))
+        cursor = connection.execute("INSERT INTO owner (lease_until) VALUES (?)", (now + self._lease_s,))
+        assert cursor.lastrowid is not None
+        self.id = cursor.lastrowid
+
+    def end(self, connection: sqlite3.Connection) -> None:
+        """Let the lease run out at once."""
+        connection.execute("UPDATE owner SET lease_until = 0 WHERE id = ?", (self.id,))
+
+    def committed(self) -> None:
+        """Remember where the lease stands."""
+        self._committed = (self.id, self._until)
+
+    def rolled_back(self) -> None:
+        """Go back to where the lease stood."""
+        self.id, self._until = self._committed or (0, float("-inf"))
+
+
+def give_up_expired(connection: sqlite3.Connection, till: Till, now: float) -> None:
+    """Make uncertain the calls of every owner whose lease is over."""
+    over = connection.execute("SELECT id FROM owner WHERE lease_until < ?", (now,)).fetchall()
+    for (owner,) in over:
+        till.give_up(owner)
+        connection.execute("UPDATE owner SET lease_until = NULL WHERE id = ?", (owner,))
+
+
+def has_expired(connection: sqlite3.Connection, owner: int, now: float) -> bool:
+    """Whether an owner's lease is over."""
+    (until,) = connection.execute("SELECT lease_until FROM owner WHERE id = ?", (owner,)).fetchone()
+    return until is None or until < now

@@ -1,0 +1,190 @@
+"""Runs, threads, events and journal, as rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from planloom.stores import Event, RunRow, ThreadRow
+
+from ._connections import Readers
+from ._packing import clean, decode, encode, pack, unpack
+
+__all__ = [
+    "add_events",
+    "read_events",
+    "read_journal",
+    "read_money",
+    "read_run",
+    "read_runs",
+    "read_threads",
+    "save_run",
+    "save_thread",
+    "write_journal",
+]
+
+_RUN = "id, title, status, plan, plan_hash, budget, created_at, facts, result, error"
+_THREAD = (
+    "id, run, place, phase, label, model, role, status, started, ended, cost, fingerprints, error, "
+    "result, raw, raw_codec"
+)
+
+
+def _upsert(table: str, columns: str) -> str:
+    """Return a statement that inserts a row, or replaces its values and keeps its number, hence its order."""
+    names = columns.split(", ")
+    updates = ", ".join(f"{name} = excluded.{name}" for name in names if name != "id")
+    marks = ", ".join("?" for _ in names)
+    return f"INSERT INTO {table} ({columns}) VALUES ({marks}) ON CONFLICT (id) DO UPDATE SET {updates}"  # noqa: S608  names of this module
+
+
+_SAVE_RUN = _upsert("run", _RUN)
+_SAVE_THREAD = _upsert("thread", _THREAD)
+
+
+def _clean_or_none(text: str | None) -> str | None:
+    return None if text is None else clean(text)
+
+
+# --- writing, inside the writer's transaction
+
+
+def save_run(connection: sqlite3.Connection, row: RunRow) -> None:
+    """Insert or replace a run."""
+    texts = (row.id, row.title, row.status, row.plan, row.plan_hash, row.budget, row.created_at)
+    connection.execute(
+        _SAVE_RUN,
+        (
+            *(clean(text) for text in texts),
+            encode(dict(row.facts)),
+            encode(row.result),
+            _clean_or_none(row.error),
+        ),
+    )
+
+
+def save_thread(connection: sqlite3.Connection, row: ThreadRow) -> None:
+    """Insert or replace a thread."""
+    texts = (row.id, row.run, row.place, row.phase, row.label, row.model, row.role, row.status)
+    raw, raw_codec = (None, None) if row.raw is None else pack(row.raw)
+    connection.execute(
+        _SAVE_THREAD,
+        (
+            *(clean(text) for text in texts),
+            row.started,
+            row.ended,
+            row.cost,
+            encode(row.fingerprints),
+            _clean_or_none(row.error),
+            encode(row.result),
+            raw,
+            raw_codec,
+        ),
+    )
+
+
+def add_events(connection: sqlite3.Connection, run: str, events: Sequence[Event]) -> None:
+    """Append events; one that is there already stays, so that a write may be tried again."""
+    connection.executemany(
+        "INSERT INTO event (run, seq, t, type, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [(run, event.seq, event.t, event.type, encode(dict(event.data))) for event in events],
+    )
+
+
+def write_journal(connection: sqlite3.Connection, run: str, place: str, value: Any) -> None:
+    """Record a value at its place."""
+    connection.execute(
+        "INSERT INTO journal (run, place, value) VALUES (?, ?, ?) "
+        "ON CONFLICT (run, place) DO UPDATE SET value = excluded.value",
+        (run, place, encode(value)),
+    )
+
+
+# --- reading
+
+
+def read_run(readers: Readers, run_id: str) -> RunRow | None:
+    """Return a run, or ``None``."""
+    row = readers.row(f"SELECT {_RUN} FROM run WHERE id = ?", (clean(run_id),))  # noqa: S608  names of this module
+    return None if row is None else _run_from(row)
+
+
+def read_runs(readers: Readers, limit: int) -> list[RunRow]:
+    """Return the runs that were saved first most recently, newest first."""
+    rows = readers.rows(f"SELECT {_RUN} FROM run ORDER BY number DESC LIMIT ?", (max(0, limit),))  # noqa: S608  names of this module
+    return [_run_from(row) for row in rows]
+
+
+def _run_from(row: tuple[Any, ...]) -> RunRow:
+    run_id, title, status, plan, plan_hash, budget, created_at, facts, result, error = row
+    return RunRow(
+        id=run_id,
+        title=title,
+        status=status,
+        plan=plan,
+        plan_hash=plan_hash,
+        budget=budget,
+        created_at=created_at,
+        facts=decode(facts),
+        result=decode(result),
+        error=error,
+    )
+
+
+def read_threads(readers: Readers, run_id: str) -> list[ThreadRow]:
+    """Return a run's threads in the order they started; those that wait come last."""
+    rows = readers.rows(
+        f"SELECT {_THREAD} FROM thread WHERE run = ? ORDER BY started IS NULL, started, number",  # noqa: S608  names of this module
+        (clean(run_id),),
+    )
+    return [_thread_from(row) for row in rows]
+
+
+def _thread_from(row: tuple[Any, ...]) -> ThreadRow:
+    thread_id, run, place, phase, label, model, role, status, started, ended, cost, *rest = row
+    fingerprints, error, result, raw, raw_codec = rest
+    return ThreadRow(
+        id=thread_id,
+        run=run,
+        place=place,
+        phase=phase,
+        label=label,
+        model=model,
+        role=role,
+        status=status,
+        started=started,
+        ended=ended,
+        cost=cost,
+        fingerprints=tuple(decode(fingerprints)),
+        result=decode(result),
+        error=error,
+        raw=None if raw is None else unpack(raw, raw_codec),
+    )
+
+
+def read_events(readers: Readers, run_id: str, after: int) -> list[Event]:
+    """Return a run's events with a higher number, in order."""
+    rows = readers.rows(
+        "SELECT seq, t, type, data FROM event WHERE run = ? AND seq > ? ORDER BY seq", (clean(run_id), after)
+    )
+    return [Event(seq=seq, t=t, type=kind, data=decode(data)) for seq, t, kind, data in rows]
+
+
+def read_journal(readers: Readers, run_id: str) -> dict[str, Any]:
+    """Return a run's journal by place."""
+    rows = readers.rows("SELECT place, value FROM journal WHERE run = ?", (clean(run_id),))
+    return {place: decode(value) for place, value in rows}
+
+
+def read_money(readers: Readers, run_id: str) -> dict[str, int]:
+    """Return what a run's calls cost; a released call was none."""
+    row = readers.row(
+        "SELECT coalesce(sum(state != 'released'), 0), coalesce(sum(price), 0),"
+        " coalesce(sum(worst) FILTER (WHERE state = 'uncertain'), 0),"
+        " coalesce(sum(worst) FILTER (WHERE state = 'sent'), 0) FROM call WHERE run = ?",
+        (clean(run_id),),
+    )
+    assert row is not None
+    calls, spent, uncertain, reserved = row
+    return {"calls": calls, "spent": spent, "uncertain": uncertain, "reserved": reserved}

@@ -1,0 +1,168 @@
+"""The tables, as numbered migrations: the file's ``user_version`` says how many of them it has seen.
+
+A question is a row once; calls and replies name it by number. An answer is the first reply to the newest call that has
+one: asking again on purpose replaces it, a late or doubled reply to an older call is kept as a version and does not.
+Money stands on calls alone, and the partial unique index ``call_open`` is what keeps two processes from asking the
+same question at once. ``meta`` counts what may have freed money or closed a question.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from planloom import StoreError, StoreTooNew
+
+__all__ = ["APPLICATION_ID", "LATEST", "MIGRATIONS", "check_identity", "migrate"]
+
+APPLICATION_ID = 0x706C6F6D
+"""``plom``: tells a store from other programs' databases."""
+
+_FIRST = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+    "INSERT INTO meta VALUES ('freed', 0)",
+    "CREATE TABLE part (hash BLOB PRIMARY KEY, body BLOB NOT NULL, codec INTEGER NOT NULL)",
+    """CREATE TABLE question (
+        id INTEGER PRIMARY KEY,
+        fingerprint BLOB NOT NULL UNIQUE,
+        body BLOB NOT NULL,
+        codec INTEGER NOT NULL
+    )""",
+    """CREATE TABLE budget (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        cap INTEGER NOT NULL,
+        spent INTEGER NOT NULL DEFAULT 0 CHECK (spent >= 0),
+        reserved INTEGER NOT NULL DEFAULT 0 CHECK (reserved >= 0),
+        uncertain INTEGER NOT NULL DEFAULT 0 CHECK (uncertain >= 0)
+    )""",
+    # AUTOINCREMENT: an owner's number is never given twice.
+    "CREATE TABLE owner (id INTEGER PRIMARY KEY AUTOINCREMENT, lease_until REAL)",
+    """CREATE TABLE call (
+        id INTEGER PRIMARY KEY,
+        question INTEGER NOT NULL REFERENCES question,
+        owner INTEGER NOT NULL REFERENCES owner,
+        budget INTEGER NOT NULL REFERENCES budget,
+        run TEXT NOT NULL,
+        thread TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('sent', 'settled', 'uncertain', 'released')),
+        worst INTEGER NOT NULL CHECK (worst >= 0),
+        price INTEGER NOT NULL DEFAULT 0 CHECK (price >= 0)
+    )""",
+    "CREATE UNIQUE INDEX call_open ON call (question) WHERE state = 'sent'",
+    "CREATE INDEX call_uncertain ON call (budget) WHERE state = 'uncertain'",
+    "CREATE INDEX call_run ON call (run)",
+    """CREATE TABLE reply (
+        id INTEGER PRIMARY KEY,
+        question INTEGER NOT NULL REFERENCES question,
+        call INTEGER NOT NULL REFERENCES call,
+        hash BLOB NOT NULL,
+        codec INTEGER NOT NULL,
+        finish_reason TEXT,
+        prompt_tokens INTEGER,
+        cached_prompt_tokens INTEGER,
+        completion_tokens INTEGER,
+        reasoning_tokens INTEGER,
+        seconds REAL NOT NULL,
+        model TEXT NOT NULL,
+        price INTEGER NOT NULL,
+        estimated INTEGER NOT NULL,
+        role TEXT NOT NULL,
+        key_version INTEGER NOT NULL,
+        created_at TEXT NOT NULL,
+        body BLOB NOT NULL
+    )""",
+    "CREATE INDEX reply_answer ON reply (question, call DESC, id)",
+    """CREATE TABLE run (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        title TEXT NOT NULL,
+        status TEXT NOT NULL,
+        plan TEXT NOT NULL,
+        plan_hash TEXT NOT NULL,
+        budget TEXT NOT NULL,
+        created_at TEXT NOT NULL,
+        facts TEXT NOT NULL,
+        result TEXT NOT NULL,
+        error TEXT
+    )""",
+    """CREATE TABLE thread (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        run TEXT NOT NULL,
+        place TEXT NOT NULL,
+        phase TEXT NOT NULL,
+        label TEXT NOT NULL,
+        model TEXT NOT NULL,
+        role TEXT NOT NULL,
+        status TEXT NOT NULL,
+        started REAL,
+        ended REAL,
+        cost INTEGER NOT NULL,
+        fingerprints TEXT NOT NULL,
+        error TEXT,
+        result TEXT NOT NULL,
+        raw BLOB,
+        raw_codec INTEGER
+    )""",
+    "CREATE INDEX thread_run ON thread (run)",
+    """CREATE TABLE event (
+        run TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        t REAL NOT NULL,
+        type TEXT NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (run, seq)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE journal (
+        run TEXT NOT NULL,
+        place TEXT NOT NULL,
+        value TEXT NOT NULL,
+        PRIMARY KEY (run, place)
+    ) WITHOUT ROWID""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+"""Statements that lead from each version to the next; a released one never changes."""
+
+LATEST = len(MIGRATIONS)
+
+
+def check_identity(connection: sqlite3.Connection, where: str) -> int:
+    """Return the version of a store's tables, 0 when there are none yet; changes nothing.
+
+    :raises StoreTooNew: a newer planloom wrote it.
+    :raises StoreError: it is another program's database.
+    """
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if tables and application != APPLICATION_ID:
+        raise StoreError(
+            f"{where} is another program's database, not a planloom store; name another file or move this one away"
+        )
+    if version > LATEST:
+        raise StoreTooNew(
+            f"the store {where} has format {version} and this planloom knows formats up to {LATEST}; "
+            "update planloom, or name another file"
+        )
+    return int(version) if tables else 0
+
+
+def migrate(connection: sqlite3.Connection, where: str) -> None:
+    """Bring a store to the latest version, all in one transaction."""
+    if check_identity(connection, where) == LATEST:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have migrated while this one waited for the lock.
+        version = check_identity(connection, where)
+        for statements in MIGRATIONS[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {LATEST}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

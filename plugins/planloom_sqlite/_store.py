@@ -1,0 +1,230 @@
+"""A store in one SQLite file, safe for several processes at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from planloom import StoreError
+from planloom.questions import Question, Reply
+from planloom.stores import Books, Event, Granted, ReserveResult, RunRow, ThreadRow
+
+from . import _records
+from ._connections import MEMORY, Place, Readers, open_writer
+from ._ledger import ANSWER, key_of, question_from, reply_from
+from ._operations import (
+    AppendEvents,
+    End,
+    Flush,
+    MarkUncertain,
+    OpenBudget,
+    Operation,
+    Release,
+    Reserve,
+    SaveRun,
+    SaveThread,
+    SetCap,
+    Settle,
+    WriteJournal,
+    check_amount,
+)
+from ._packing import clean, unpack
+from ._writer import Writer
+
+__all__ = ["BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store"]
+
+LEASE_S = 60.0
+BUSY_TIMEOUT_S = 5.0
+
+
+def open_store(
+    location: str | Path,
+    *,
+    lease_s: float = LEASE_S,
+    busy_timeout_s: float = BUSY_TIMEOUT_S,
+    clock: Callable[[], float] = time.time,
+) -> SqliteStore:
+    """Open the store at a path, made and migrated where needed; ``:memory:`` ends with the process.
+
+    :param lease_s: how long after its last sign of life a process's open calls count as of unknown outcome.
+    :param busy_timeout_s: how long a write waits for other processes before :class:`planloom.StoreLocked`.
+    :raises StoreError: it cannot be opened; the text says what to do.
+    """
+    name = str(location)
+    place = Place(MEMORY if name == MEMORY else str(Path(name).expanduser()), busy_timeout_s)
+    connection = open_writer(place)
+    readers = Readers(place, connection if place.in_memory else None)
+    writer = Writer(connection, readers, where=place.location, lease_s=lease_s, clock=clock)
+    try:
+        writer.start()
+    except StoreError:
+        readers.close()
+        connection.close()
+        raise
+    return SqliteStore(place.location, writer, readers)
+
+
+class SqliteStore:
+    """See :class:`planloom.stores.Store`; made by :func:`open_store`."""
+
+    def __init__(self, where: str, writer: Writer, readers: Readers) -> None:
+        self._where = where
+        self._writer = writer
+        self._readers = readers
+        self._closed = False
+
+    @property
+    def where(self) -> str:
+        """Its path."""
+        return self._where
+
+    async def _write(self, operation: Operation) -> Any:
+        if self._closed:
+            raise StoreError(f"the store {self._where} is closed; open it again")
+        return await self._writer.submit(operation)
+
+    # --- ledger and books
+
+    def reply(self, fingerprint: str) -> Reply | None:
+        """Return the answer to a question, or ``None``."""
+        row = self._readers.row(ANSWER, (key_of(fingerprint),))
+        return None if row is None else reply_from(row)
+
+    def question(self, fingerprint: str) -> Question | None:
+        """Return a question that was asked, or ``None``."""
+        row = self._readers.row("SELECT body, codec FROM question WHERE fingerprint = ?", (key_of(fingerprint),))
+        return None if row is None else question_from(row[0], row[1], self._part_text)
+
+    def _part_text(self, digest: str) -> str:
+        row = self._readers.row("SELECT body, codec FROM part WHERE hash = ?", (bytes.fromhex(digest),))
+        if row is None:
+            raise StoreError(
+                f"the store {self._where} lacks the text {digest} of a question; restore a copy of the store"
+            )
+        return unpack(row[0], row[1])
+
+    async def reserve(
+        self, question: Question, *, budget: str, run: str, thread: str, worst: int, look: bool = True
+    ) -> ReserveResult:
+        """Reserve the worst price of a call and record it as sent; a caller cancelled meanwhile leaves no trace."""
+        if self._closed:
+            raise StoreError(f"the store {self._where} is closed; open it again")
+        check_amount("the worst price of a call", worst)
+        operation = Reserve(question=question, budget=budget, run=run, thread=thread, worst=worst, look=look)
+        future = self._writer.submit(operation)
+        try:
+            result: ReserveResult = await future
+        except asyncio.CancelledError:
+            self._give_back(future)
+            raise
+        return result
+
+    def _give_back(self, future: asyncio.Future[Any]) -> None:
+        """Release what was granted in the very moment its caller was cancelled."""
+        if future.done() and not future.cancelled() and future.exception() is None:
+            result = future.result()
+            if isinstance(result, Granted):
+                self._writer.abandon(result)
+
+    async def settle(self, call_id: str, reply: Reply) -> None:
+        """Store the reply, bill its price, free the reservation."""
+        check_amount("the price of a reply", reply.price)
+        await self._write(Settle(call_id, reply))
+
+    async def release(self, call_id: str) -> None:
+        """Free the reservation of a call that was not billed."""
+        await self._write(Release(call_id))
+
+    async def mark_uncertain(self, call_id: str) -> None:
+        """Keep a call's worst price charged."""
+        await self._write(MarkUncertain(call_id))
+
+    def uncertain_calls(self, budget: str) -> tuple[str, ...]:
+        """Return the calls of unknown outcome, oldest first."""
+        rows = self._readers.rows(
+            "SELECT id FROM call WHERE state = 'uncertain' "
+            "AND budget = (SELECT id FROM budget WHERE name = ?) ORDER BY id",
+            (clean(budget),),
+        )
+        return tuple(str(number) for (number,) in rows)
+
+    async def open_budget(self, budget: str, cap: int) -> Books:
+        """Make a budget, or raise its cap; return its books."""
+        books: Books = await self._write(OpenBudget(budget, check_amount("a cap", cap)))
+        return books
+
+    async def set_cap(self, budget: str, cap: int) -> Books:
+        """Change a budget's cap; return its books."""
+        books: Books = await self._write(SetCap(budget, check_amount("a cap", cap)))
+        return books
+
+    def books(self, budget: str) -> Books:
+        """Return the books of a budget."""
+        row = self._readers.row("SELECT cap, spent, reserved, uncertain FROM budget WHERE name = ?", (clean(budget),))
+        cap, spent, reserved, uncertain = row or (0, 0, 0, 0)
+        return Books(cap=cap, spent=spent, reserved=reserved, uncertain=uncertain)
+
+    def version(self) -> int:
+        """Return a number that changes with every commit that may have freed money or closed a question."""
+        row = self._readers.row("SELECT value FROM meta WHERE key = 'freed'")
+        assert row is not None
+        return int(row[0])
+
+    # --- runs
+
+    async def save_run(self, row: RunRow) -> None:
+        """Insert or replace a run."""
+        await self._write(SaveRun(row))
+
+    async def save_thread(self, row: ThreadRow) -> None:
+        """Insert or replace a worker's thread."""
+        await self._write(SaveThread(row))
+
+    async def append_events(self, run: str, events: Sequence[Event]) -> None:
+        """Append to a run's event stream."""
+        await self._write(AppendEvents(run, tuple(events)))
+
+    async def write_journal(self, run: str, place: str, value: Any) -> None:
+        """Record what a word that is not pure returned."""
+        await self._write(WriteJournal(run=run, place=place, value=value))
+
+    def run(self, run_id: str) -> RunRow | None:
+        """Return a run, or ``None``."""
+        return _records.read_run(self._readers, run_id)
+
+    def runs(self, limit: int = 50) -> list[RunRow]:
+        """Return the newest runs, newest first."""
+        return _records.read_runs(self._readers, limit)
+
+    def threads(self, run_id: str) -> list[ThreadRow]:
+        """Return a run's threads, in the order they started."""
+        return _records.read_threads(self._readers, run_id)
+
+    def events(self, run_id: str, after: int = 0) -> list[Event]:
+        """Return a run's events with a higher ``seq``, in order."""
+        return _records.read_events(self._readers, run_id, after)
+
+    def journal(self, run_id: str) -> dict[str, Any]:
+        """Return a run's journal by place."""
+        return _records.read_journal(self._readers, run_id)
+
+    def money(self, run_id: str) -> Mapping[str, int]:
+        """Return what a run's calls cost."""
+        return _records.read_money(self._readers, run_id)
+
+    async def close(self) -> None:
+        """Commit what waits, end the lease and let go; a second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        # Who waited was told if these fail: the lease then runs out by itself.
+        with suppress(StoreError):
+            # The releases of what cancelled callers were granted are queued when this is back.
+            await self._writer.submit(Flush())
+        self._readers.close()
+        with suppress(StoreError):
+            await self._writer.submit(End())

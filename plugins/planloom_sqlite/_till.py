@@ -1,0 +1,174 @@
+"""Money inside one transaction: each budget is read once, changed by what call rows went through, written once.
+
+    sent → settled | uncertain | released;  uncertain → settled (a late reply) | released (a person)
+
+Nothing else changes money, so that whatever arrives twice or late changes nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Literal
+
+import attrs
+
+from planloom import StoreError
+from planloom.stores import Books
+
+__all__ = ["Account", "Call", "Till"]
+
+State = Literal["sent", "settled", "uncertain", "released"]
+
+_LEADS_TO: dict[State, tuple[State, ...]] = {
+    "sent": ("settled", "uncertain", "released"),
+    "uncertain": ("settled", "released"),
+}
+_ACCOUNT = "SELECT id, name, cap, spent, reserved, uncertain FROM budget WHERE "
+
+
+@attrs.define
+class Account:
+    """One budget as the open transaction sees it; only :class:`Till` changes it."""
+
+    id: int
+    name: str
+    cap: int
+    spent: int
+    reserved: int
+    uncertain: int
+
+    def books(self) -> Books:
+        """Return it as callers see it."""
+        return Books(cap=self.cap, spent=self.spent, reserved=self.reserved, uncertain=self.uncertain)
+
+    def free(self, state: State, worst: int) -> None:
+        """Take a call's worst price out of where its state held it."""
+        if state == "sent":
+            self.reserved -= worst
+        else:
+            self.uncertain -= worst
+
+
+@attrs.frozen
+class Call:
+    """What a transition needs of a call row."""
+
+    id: int
+    question: int
+    budget: int
+    state: State
+    worst: int
+
+
+class Till:
+    """The budgets and calls of one open write transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, where: str) -> None:
+        self._connection = connection
+        self._where = where
+        self._accounts: dict[int, Account] = {}
+        self._ids: dict[str, int] = {}
+        self._freed: int | None = None
+        self._changed = False
+
+    # --- budgets
+
+    def open_budget(self, name: str, cap: int) -> Account:
+        """Return a budget, made when there is none, with its cap raised to this one when it is lower."""
+        self._connection.execute(
+            "INSERT INTO budget (name, cap) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, cap)
+        )
+        account = self.account(name)
+        if cap > account.cap:
+            self.set_cap(account, cap)
+        return account
+
+    def set_cap(self, account: Account, cap: int) -> None:
+        """Change a budget's cap."""
+        account.cap = cap
+        self._changed = True
+
+    def account(self, name: str) -> Account:
+        """Return a budget by name.
+
+        :raises StoreError: there is none.
+        """
+        if name in self._ids:
+            return self._accounts[self._ids[name]]
+        row = self._connection.execute(_ACCOUNT + "name = ?", (name,)).fetchone()
+        if row is None:
+            raise StoreError(
+                f"no budget of the store {self._where} is named `{name}`; open it with a cap first, or check the name"
+            )
+        # It may have been read by its number before.
+        account = self._accounts.setdefault(row[0], Account(*row))
+        self._ids[name] = account.id
+        return account
+
+    def _account(self, number: int) -> Account:
+        if number not in self._accounts:
+            row = self._connection.execute(_ACCOUNT + "id = ?", (number,)).fetchone()
+            self._accounts[number] = Account(*row)
+        return self._accounts[number]
+
+    # --- calls
+
+    def send(self, question: int, owner: int, account: Account, run: str, thread: str, worst: int) -> int:
+        """Record a call as sent with its worst price reserved; return its number."""
+        cursor = self._connection.execute(
+            "INSERT INTO call (question, owner, budget, run, thread, state, worst) VALUES (?, ?, ?, ?, ?, 'sent', ?)",
+            (question, owner, account.id, run, thread, worst),
+        )
+        account.reserved += worst
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+    def move(self, number: int, to: State, price: int = 0) -> Call:
+        """Bring a call to a state where its own state allows it; return it as it was before.
+
+        :raises StoreError: there is no such call.
+        """
+        call = self._call(number)
+        if to not in _LEADS_TO.get(call.state, ()):
+            return call
+        self._connection.execute("UPDATE call SET state = ?, price = ? WHERE id = ?", (to, price, number))
+        account = self._account(call.budget)
+        account.free(call.state, call.worst)
+        account.spent += price
+        account.uncertain += call.worst if to == "uncertain" else 0
+        self._changed = True
+        return call
+
+    def _call(self, number: int) -> Call:
+        row = self._connection.execute(
+            "SELECT id, question, budget, state, worst FROM call WHERE id = ?", (number,)
+        ).fetchone()
+        if row is None:
+            raise StoreError(f"the store {self._where} has no call {number}; settle a call where it was reserved")
+        return Call(*row)
+
+    def give_up(self, owner: int) -> None:
+        """Make uncertain whatever an owner sent and never settled."""
+        sent = self._connection.execute(
+            "SELECT id FROM call INDEXED BY call_open WHERE state = 'sent' AND owner = ?", (owner,)
+        ).fetchall()
+        for (number,) in sent:
+            self.move(number, "uncertain")
+
+    # --- the end of the transaction
+
+    @property
+    def version(self) -> int:
+        """The store's version as this transaction leaves it so far."""
+        if self._freed is None:
+            (self._freed,) = self._connection.execute("SELECT value FROM meta WHERE key = 'freed'").fetchone()
+        return self._freed + self._changed
+
+    def write(self) -> None:
+        """Write the budgets and the version; nothing may follow in this transaction."""
+        self._connection.executemany(
+            "UPDATE budget SET cap = ?, spent = ?, reserved = ?, uncertain = ? WHERE id = ?",
+            [(a.cap, a.spent, a.reserved, a.uncertain, a.id) for a in self._accounts.values()],
+        )
+        if self._changed:
+            self._connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'freed'")

@@ -1,0 +1,220 @@
+"""The one thread that writes: it commits whatever waits, all of it in one transaction, and then tells who waits.
+
+While one commit is on its way to the disk the next batch gathers by itself, so batches grow as the disk is slow; there
+is no timer and no upper bound. When an operation fails by its own fault its batch is undone and each operation gets a
+transaction of its own. When the store fails (full, locked) every waiter is told, and the thread lives on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import attrs
+
+from planloom import StoreError
+from planloom.stores import Granted
+
+from ._connections import Readers
+from ._faults import concerns_the_store, store_fault
+from ._ledger import PartShelf
+from ._operations import End, Operation, Release, Reserve, Transaction, fits_now
+from ._owners import Owner
+from ._till import Till
+
+__all__ = ["Writer"]
+
+
+@attrs.frozen
+class _Waiter:
+    """An operation and who awaits it; nobody, when the store itself asked."""
+
+    operation: Operation
+    future: asyncio.Future[Any] | None
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether its caller was cancelled."""
+        return self.future is not None and self.future.cancelled()
+
+
+class _Failure:
+    """An exception on its way to a waiter."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+class Writer:
+    """Commits operations in batches, on a thread of its own.
+
+    :param readers: whose guard is held during a transaction.
+    :param clock: seconds of the wall clock.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        readers: Readers,
+        *,
+        where: str,
+        lease_s: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self._connection = connection
+        self._guard = readers.guard
+        self._where = where
+        self._clock = clock
+        self._owner = Owner(lease_s)
+        self._shelf = PartShelf(connection)
+        self._queue: queue.SimpleQueue[_Waiter] = queue.SimpleQueue()
+        # A daemon: a program that ends without closing its store must not hang.
+        self._thread = threading.Thread(target=self._run, name="planloom-store", daemon=True)
+
+    def start(self) -> None:
+        """Take a lease, give up what owners before left open, and begin.
+
+        :raises StoreError: the store cannot be written.
+        """
+        try:
+            self._transact([])
+        except sqlite3.Error as error:
+            raise store_fault(error, self._where) from error
+        self._thread.start()
+
+    def submit(self, operation: Operation) -> asyncio.Future[Any]:
+        """Queue an operation; the future is done when the transaction that holds it is committed."""
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._queue.put(_Waiter(operation, future))
+        return future
+
+    def abandon(self, granted: Granted) -> None:
+        """Release a call that was granted to somebody who no longer waits for it."""
+        self._queue.put(_Waiter(Release(granted.call_id), None))
+
+    # --- on the writer thread
+
+    def _run(self) -> None:
+        going_on = True
+        while going_on:
+            batch = self._take()
+            outcomes = self._outcomes(batch)
+            going_on = not any(isinstance(waiter.operation, End) for waiter in batch)
+            if not going_on:
+                self._connection.close()
+            self._tell(batch, outcomes)
+
+    def _take(self) -> list[_Waiter]:
+        """Wait for something to write, or for the time to renew the lease; take all there is, in order of rank."""
+        try:
+            batch = [self._queue.get(timeout=self._owner.renew_every_s)]
+            while True:
+                batch.append(self._queue.get_nowait())
+        except queue.Empty:
+            pass
+        batch = [w for w in batch if not (w.abandoned and isinstance(w.operation, Reserve))]
+        return sorted(batch, key=lambda waiter: waiter.operation.rank)
+
+    def _outcomes(self, batch: Sequence[_Waiter]) -> list[Any]:
+        operations = [waiter.operation for waiter in batch]
+        try:
+            self._pack_ahead(operations)
+            return self._transact(operations)
+        except Exception as error:
+            if isinstance(error, sqlite3.Error) and concerns_the_store(error):
+                return [_Failure(store_fault(error, self._where)) for _ in batch]
+            return [self._alone(operation) for operation in operations]
+
+    def _alone(self, operation: Operation) -> Any:
+        try:
+            return self._transact([operation])[0]
+        except sqlite3.Error as error:
+            return _Failure(store_fault(error, self._where))
+        except Exception as error:
+            # Whatever it is, it belongs to the caller of this operation; the thread serves the others.
+            return _Failure(error)
+
+    def _pack_ahead(self, operations: Sequence[Operation]) -> None:
+        """Pack large parts before the lock is taken, for the reservations that will likely be granted."""
+        reserves = [operation for operation in operations if isinstance(operation, Reserve)]
+        if not reserves:
+            return
+        with self._guard:
+            parts = self._shelf.missing(r.question for r in reserves if fits_now(self._connection, r))
+        self._shelf.pack_ahead(parts)
+
+    def _transact(self, operations: Sequence[Operation]) -> list[Any]:
+        with self._guard:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                outcomes = self._apply_all(operations)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._undo()
+                raise
+        self._shelf.committed()
+        self._owner.committed()
+        return outcomes
+
+    def _apply_all(self, operations: Sequence[Operation]) -> list[Any]:
+        till = Till(self._connection, self._where)
+        now = self._clock()
+        self._owner.keep(self._connection, till, now)
+        transaction = Transaction(
+            connection=self._connection,
+            where=self._where,
+            till=till,
+            shelf=self._shelf,
+            owner=self._owner,
+            now=now,
+        )
+        outcomes = [_outcome(operation, transaction) for operation in operations]
+        till.write()
+        return outcomes
+
+    def _undo(self) -> None:
+        if self._connection.in_transaction:
+            with suppress(sqlite3.Error):  # the failure that led here is the one to report
+                self._connection.execute("ROLLBACK")
+        self._shelf.rolled_back()
+        self._owner.rolled_back()
+
+    # --- back to the loops
+
+    def _tell(self, batch: Sequence[_Waiter], outcomes: Sequence[Any]) -> None:
+        """Hand the outcomes of a batch over, with one call a loop."""
+        by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any]]] = {}
+        for waiter, outcome in zip(batch, outcomes, strict=True):
+            if waiter.future is not None:
+                by_loop.setdefault(waiter.future.get_loop(), []).append((waiter.future, outcome))
+        for loop, pairs in by_loop.items():
+            try:
+                loop.call_soon_threadsafe(self._resolve, pairs)
+            except RuntimeError:  # the loop is closed: nobody waits there any more
+                for _, outcome in pairs:
+                    self._take_back(outcome)
+
+    def _resolve(self, pairs: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
+        for future, outcome in pairs:
+            if future.done():
+                self._take_back(outcome)
+            elif isinstance(outcome, _Failure):
+                future.set_exception(outcome.error)
+            else:
+                future.set_result(outcome)
+
+    def _take_back(self, outcome: Any) -> None:
+        if isinstance(outcome, Granted):
+            self.abandon(outcome)
+
+
+def _outcome(operation: Operation, transaction: Transaction) -> Any:
+    try:
+        return operation.apply(transaction)
+    except StoreError as error:
+        return _Failure(error)
