@@ -2,7 +2,7 @@
 
 The audited folder may be hostile: its own ``.git/config`` can name a program for git to start
 (``core.fsmonitor``), and environment variables of an outer hook can point git at another repository. Both are
-shut out here.
+shut out here, as is fetching missing objects, which would start a program too.
 """
 
 from __future__ import annotations
@@ -54,9 +54,10 @@ def listed_files(folder: Path) -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never"]
+    command += arguments
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT}
-    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
     try:
         return subprocess.run(  # noqa: S603 - fixed words; the folder is the working directory, no argument
             command,

@@ -12,6 +12,7 @@ import re
 _LINES = re.compile(
     r"(?:lines?|L)?\s*(\d{1,9})(?:\.0+)?\s*(?:(?:-|–|—|\.\.\.?|,|to|and)\s*L?(\d{1,9}))?(?::\d+)?", re.IGNORECASE
 )
+_FAR = 10**9
 _NUMBER = re.compile(r"([0-9]*\.?[0-9]+)\s*(%?)")
 
 
@@ -43,35 +44,42 @@ def confidence_in(value: object) -> float:
     """A confidence from 0 to 1; 0.5 when ``value`` is not a number."""
     if isinstance(value, str):
         match = _NUMBER.fullmatch(value.strip())
-        if match is None:
-            return 0.5
-        number = float(match[1]) / (100 if match[2] else 1)
+        number: float = float(match[1]) / (100 if match[2] else 1) if match else 0.5
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        # A whole number may be too large for a float.
-        number = float(value) if abs(value) < 1e9 else math.copysign(1e9, value)
+        number = 0.5 if isinstance(value, float) and math.isnan(value) else value
     else:
-        return 0.5
-    return 0.5 if math.isnan(number) else min(max(number, 0.0), 1.0)
+        number = 0.5
+    # Bounded before it is converted, because a whole number may be too large for a float.
+    return float(min(max(number, 0), 1))
 
 
 def text_in(value: object, limit: int) -> str:
     """A text of at most ``limit`` characters that any store can hold; other JSON values as JSON, null empty."""
     if value is None:
         return ""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = value if isinstance(value, str) else _json(value)
     storable = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
     return storable.strip()[:limit].rstrip()
+
+
+def _json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        # Nested or counting beyond what Python converts: the value says nothing, the rest of the item may.
+        return ""
 
 
 def _whole(value: object) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, float):
-        return int(value) if value.is_integer() else None
+        return _whole(int(value)) if value.is_integer() else None
     if isinstance(value, str) and value.strip().isdecimal() and len(value) < 10:
         return int(value)
-    return value if isinstance(value, int) else None
+    # No file has a line beyond these bounds, and longer numbers cannot even be printed.
+    return max(-_FAR, min(value, _FAR)) if isinstance(value, int) else None
 
 
 def _brief(value: object) -> str:
-    return text_in(value if isinstance(value, str) else json.dumps(value, default=str), 40) or "''"
+    return text_in(value if isinstance(value, str) else _json(value), 40) or "''"

@@ -127,5 +127,9 @@ def shown_path(raw: str) -> str:
     r"""A path as UTF-8 text on one line: undecodable bytes and control characters become ``\x..`` escapes."""
     if raw.isascii() and raw.isprintable():
         return raw
-    text = raw.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    try:
+        text = raw.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:
+        # A lone surrogate that stands for no byte: no file has such a name, but a caller may ask for one.
+        text = raw.encode("utf-8", "backslashreplace").decode("utf-8")
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

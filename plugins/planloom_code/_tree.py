@@ -21,7 +21,7 @@ from planloom_code._numbering import numbered_lines
 from planloom_code._pack import Packable, Shard, repack
 from planloom_code._places import Place, Places
 from planloom_code._recent import Recent
-from planloom_code._source import ParseProblem, Skipped, SourceFile, numbered, read_source
+from planloom_code._source import ParseProblem, Skipped, SourceFile, numbered, read_source, shown_path
 from planloom_code._splitting import PIECE_NAME, Piece, split_file
 
 # 32 million characters: some 60 shards of 100,000 tokens would be held, a large library is not.
@@ -104,7 +104,9 @@ class SourceTree:
     def info(self, path: str) -> FileInfo:
         """The manifest's row of a file; raises `NotInTree`."""
         if path not in self._infos:
-            raise NotInTree(f"{path} is no file of {self.root}. Use one of the tree's paths as they are listed.")
+            raise NotInTree(
+                f"{path} is no file of {shown_path(str(self.root))}. Use one of the tree's paths as they are listed."
+            )
         return self._infos[path]
 
     def source(self, path: str) -> SourceFile:
