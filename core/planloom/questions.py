@@ -115,20 +115,24 @@ class Question:
     parameters: Mapping[str, Any]
     sample: tuple[int, int] = (0, 0)
     _fingerprint: list[str] = attrs.field(factory=list, init=False, eq=False, repr=False)
+    _skeleton: list[bytes] = attrs.field(factory=list, init=False, eq=False, repr=False)
 
     @property
     def skeleton(self) -> bytes:
-        """Canonical JSON of the question with each part's text replaced by its hash."""
-        return canonical_json(
-            {
-                "endpoint": self.endpoint,
-                "key_version": KEY_VERSION,
-                "messages": [{"role": m.role, "parts": [p.digest for p in m.parts]} for m in self.messages],
-                "model": self.model,
-                "parameters": dict(self.parameters),
-                "sample": list(self.sample),
-            }
-        )
+        """Canonical JSON of the question with each part's text replaced by its hash; worked out once."""
+        if not self._skeleton:
+            self._skeleton.append(canonical_json(self._frame()))
+        return self._skeleton[0]
+
+    def _frame(self) -> dict[str, Any]:
+        return {
+            "endpoint": self.endpoint,
+            "key_version": KEY_VERSION,
+            "messages": [{"role": m.role, "parts": [p.digest for p in m.parts]} for m in self.messages],
+            "model": self.model,
+            "parameters": dict(self.parameters),
+            "sample": list(self.sample),
+        }
 
     @property
     def fingerprint(self) -> str:

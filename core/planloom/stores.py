@@ -148,7 +148,14 @@ class Store(Protocol):
 
     # --- ledger and books
     def reply(self, fingerprint: str) -> Reply | None:
-        """Return the newest answer to a question, with ``cached`` set, or ``None``."""
+        """Return the answer to a question, with ``cached`` set, or ``None``.
+
+        It is the first reply to the newest call that has one: asking again on purpose replaces an answer, a late or
+        doubled reply to an older call is kept and does not change what runs were told.
+        """
+
+    def question(self, fingerprint: str) -> Question | None:
+        """Return a question that was once sent, or ``None``."""
 
     async def reserve(
         self, question: Question, *, budget: str, run: str, thread: str, worst: int, look: bool = True
@@ -156,30 +163,45 @@ class Store(Protocol):
         """Reserve the worst price of a call and record it as sent, in one transaction.
 
         In that transaction the ledger is looked at again (unless ``look`` is false) and one open call a question is
-        enforced, so that two processes can never both ask.
+        enforced, so that two processes can never both ask. When the caller is cancelled meanwhile, whatever was
+        granted is released.
+
+        :raises StoreError: there is no such budget; locked, full.
+        :raises ValueError: ``worst`` is below 0 or above 2**53.
         """
 
     async def settle(self, call_id: str, reply: Reply) -> None:
         """Store the reply, bill its price and free the reservation, in one transaction; a second settle only keeps
-        the reply as a further version."""
+        the reply as a further version.
+
+        :raises StoreError: there is no such call; locked, full.
+        """
 
     async def release(self, call_id: str) -> None:
-        """Free the reservation of a call that was never sent, or that the server refused."""
+        """Free the reservation of a call that was never sent, or that the server refused, or a person's word that an
+        uncertain one was not billed."""
 
     async def mark_uncertain(self, call_id: str) -> None:
         """Keep a call's worst price charged, since its outcome is unknown."""
+
+    def uncertain_calls(self, budget: str) -> tuple[str, ...]:
+        """Return the calls of unknown outcome, oldest first: what a person may :meth:`release`."""
 
     async def open_budget(self, budget: str, cap: int) -> Books:
         """Make a budget, or give an existing one that cap if it is higher; return its books."""
 
     async def set_cap(self, budget: str, cap: int) -> Books:
-        """Change a budget's cap; waiters of every process wake up."""
+        """Change a budget's cap; waiters of every process wake up.
+
+        :raises StoreError: there is no such budget.
+        """
 
     def books(self, budget: str) -> Books:
         """Return the books of a budget (all zero when there is none)."""
 
     def version(self) -> int:
-        """Return a number that changes whenever money may have become free, whoever did it."""
+        """Return a number that changes whenever money may have become free or an open question closed, whoever did
+        it."""
 
     # --- runs
     async def save_run(self, row: RunRow) -> None:
@@ -189,7 +211,8 @@ class Store(Protocol):
         """Insert or replace a worker's thread."""
 
     async def append_events(self, run: str, events: Sequence[Event]) -> None:
-        """Append to a run's event stream; ``seq`` is the caller's."""
+        """Append to a run's event stream; ``seq`` is the caller's, and one that is there already stays as it is, so
+        that a failed write may be tried again."""
 
     async def write_journal(self, run: str, place: str, value: Any) -> None:
         """Record what a word that is not pure returned; durable when this returns."""
@@ -210,7 +233,8 @@ class Store(Protocol):
         """Return a run's journal by place."""
 
     def money(self, run_id: str) -> Mapping[str, int]:
-        """Return what a run's calls cost: ``calls``, ``spent``, ``uncertain``, ``reserved``."""
+        """Return what a run's calls cost: ``calls`` (released ones left out), ``spent``, ``uncertain``,
+        ``reserved``."""
 
     async def close(self) -> None:
         """Commit what waits and let go."""

@@ -16,8 +16,8 @@ __all__ = ["PLAIN", "ZLIB", "clean", "decode", "digest_of", "encode", "pack", "u
 PLAIN = 0
 ZLIB = 1
 
-_WORTH_PACKING_BYTES = 256
-"""Below this zlib saves less than its own header and time cost."""
+_WORTH_PACKING_BYTES = 1024
+"""A shorter text costs more time to pack than its few hundred bytes are worth."""
 _LEVEL = 1
 
 
