@@ -23,6 +23,7 @@ from ._errors import (
     StoreLocked,
     StoreTooNew,
     UnknownNameError,
+    did_you_mean,
 )
 
 __all__ = [
@@ -46,4 +47,5 @@ __all__ = [
     "StoreLocked",
     "StoreTooNew",
     "UnknownNameError",
+    "did_you_mean",
 ]

@@ -8,7 +8,6 @@ which it must survive; and once with all of them failing, which is worth knowing
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-__all__ = ["SEVERITIES", "AuditReport", "Bug", "Coverage", "Cost", "Unread"]
+__all__ = ["SEVERITIES", "AuditReport", "Bug", "Cost", "Coverage", "Unread"]
 
 SEVERITIES = ("critical", "high", "medium", "low", "unranked")
 

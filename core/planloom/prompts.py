@@ -1,0 +1,25 @@
+"""Prompts as a project sees them: a kit's own text, or the file that configuration puts in its place."""
+
+from __future__ import annotations
+
+from ._errors import ConfigurationError
+from .kits import Kit, Prompt
+from .settings import Settings
+
+__all__ = ["resolved_prompt"]
+
+
+def resolved_prompt(kit: Kit, name: str, settings: Settings) -> Prompt:
+    """Return a kit's prompt, from the file that ``prompts."kit.name"`` names where there is one.
+
+    :raises ConfigurationError: that file cannot be read.
+    """
+    path = settings.prompts.get(f"{kit.name}.{name}")
+    if path is None:
+        return kit.prompt(name)
+    try:
+        return Prompt(name=name, text=path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"{settings.source}: prompts.{kit.name}.{name} names {path}, which cannot be read: {error}; correct the path"
+        ) from error

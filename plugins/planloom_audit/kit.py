@@ -1,0 +1,74 @@
+"""The audit kit: its words, values, prompts, saved plans and work, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+from planlang import Value, Word
+from planloom import ConfigurationError, did_you_mean
+from planloom.kits import Kit, Prompt, SavedPlan
+from planloom.plugins import Registry
+from planloom.prompts import resolved_prompt
+from planloom.settings import Settings
+
+from .lenses import Lens, Skeptic
+from .words_find import find_words
+from .words_judge import judge_words
+from .words_report import report_words
+from .words_source import source_words
+from .work import open_work
+
+__all__ = ["AUDIT", "DEFAULT_LENSES"]
+
+DEFAULT_LENSES = ("boundaries", "logic", "state")
+"""What ``LENSES`` holds unless configured: installing a lens makes it callable by name, not part of every plan."""
+
+_ROLES = ("lead", "worker", "judge", "fast")
+_SETTINGS = ("lenses",)
+
+
+def _vocabulary(registry: Registry, settings: Settings) -> Sequence[Word | Value]:
+    lenses = registry.all("lens", Lens)
+    own = settings.kits.get("audit", {})
+    for key in own:
+        if key not in _SETTINGS:
+            raise ConfigurationError(f"kits.audit.{key} is not a setting; {did_you_mean(key, _SETTINGS)}")
+    return [
+        *source_words(_configured_lenses(own, lenses)),
+        *find_words(resolved_prompt(AUDIT, "scan", settings), lenses, _ROLES),
+        *judge_words(registry.all("skeptic", Skeptic), _ROLES),
+        *report_words(resolved_prompt(AUDIT, "report", settings), _ROLES),
+    ]
+
+
+def _configured_lenses(own: Mapping[str, Any], lenses: Mapping[str, Lens]) -> tuple[str, ...]:
+    names = own.get("lenses", DEFAULT_LENSES)
+    if not isinstance(names, list | tuple) or not names:
+        raise ConfigurationError(f"kits.audit.lenses is {names!r}; write a list of lens names")
+    for name in names:
+        if name not in lenses:
+            raise ConfigurationError(f"kits.audit.lenses names no lens: `{name}`; {did_you_mean(str(name), lenses)}")
+    return tuple(names)
+
+
+def _text(folder: str, name: str) -> str:
+    return files("planloom_audit").joinpath(folder, name).read_text(encoding="utf-8").strip() + "\n"
+
+
+AUDIT = Kit(
+    name="audit",
+    version=version("planloom"),
+    summary="audits a code base for behaviour bugs",
+    vocabulary=_vocabulary,
+    open=open_work,
+    prompts=tuple(Prompt(name=name, text=_text("prompts", f"{name}.md")) for name in ("scan", "report", "lead")),
+    saved_plans=(
+        SavedPlan(name="fixed", title="three lenses, three skeptics", source=_text("plans", "fixed.plan")),
+        SavedPlan(name="fit", title="fits itself to the budget", source=_text("plans", "fit.plan")),
+    ),
+    roles=_ROLES,
+    job="Find the behaviour bugs of this code base: for each its file, its line and a call that shows it.",
+)

@@ -1,0 +1,130 @@
+"""Words that find: scan a shard through a lens, and keep one finding a place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from planlang import Call, Word
+from planloom.kits import Prompt
+from planloom.runtime import host_of
+from planloom.words import signature_of
+from planloom.workers import Conversation, WorkerRequest
+from planloom_code import Finding, Malformed, dedupe, normalise_all
+
+from .lenses import Lens
+from .schemas import FINDINGS
+from .words_source import audit_run, names_of
+from .work import AuditRun, AuditWork, finding_as_data
+
+__all__ = ["find_words", "findings_of"]
+
+
+def find_words(prompt: Prompt, lenses: Mapping[str, Lens], roles: tuple[str, ...]) -> list[Word]:
+    """Return the words ``scan``, ``dedupe`` and ``key_of``."""
+
+    async def scan(call: Call, shard: Any, lens: str = "general", sample: int = 0, model: str = "worker") -> Any:
+        if lens not in lenses:
+            raise ValueError(f"no lens is named `{lens}`; there are: {', '.join(sorted(lenses))}")
+        return await _scan(call, prompt, lenses[lens], names_of(shard, "scan"), sample, model)
+
+    return [
+        Word(
+            "scan",
+            scan,
+            signature=signature_of(_scan_shape),
+            doc="a worker reads a shard through a lens; findings, a list of dicts with file, line, function, claim, "
+            "failing_call, expected, confidence; None when it failed",
+            spends=True,
+            suspends=True,
+            choices={"lens": tuple(sorted(lenses)), "model": roles},
+            choice_nouns={"lens": "lens", "model": "model role"},
+            aliases={"role": "model"},
+        ),
+        Word("dedupe", _dedupe, signature=signature_of(_findings_shape), doc="one finding a place, sorted by place"),
+        Word("key_of", _key_of, signature=signature_of(_finding_shape), doc="a finding's place, as text"),
+    ]
+
+
+def _scan_shape(shard: list, lens: str = "general", sample: int = 0, model: str = "worker") -> None: ...  # type: ignore[type-arg]  # as a plan may write it
+
+
+def _findings_shape(findings: list) -> None: ...  # type: ignore[type-arg]  # as a plan may write it
+
+
+def _finding_shape(finding: dict) -> None: ...  # type: ignore[type-arg]  # as a plan may write it
+
+
+async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample: int, role: str) -> Any:
+    run = audit_run(call)
+    work = run.work
+    label = f"scan:{lens.name}:{_folder(names)}#{sample}"
+    request = WorkerRequest(
+        word="scan",
+        identity=(work.digest(names), lens.name, lens.paragraph, prompt.digest),
+        role=role,
+        label=label,
+        build=lambda: Conversation(system=(prompt.text, _instruction(lens)), data=(work.text(names),)),
+        input_tokens=work.tokens(names) + len(prompt.text) // 4,
+        schema=FINDINGS,
+        sample=sample,
+    )
+    answer = await host_of(call).work(call, request)
+    run.scanned(names, lens.name, answer is not None)
+    if answer is None:
+        return None
+    findings, aside = normalise_all(answer["findings"], work.tree, label)
+    for item in aside:
+        _set_aside(call, run, label, item)
+    return [finding_as_data(finding) for finding in findings]
+
+
+def _instruction(lens: Lens) -> str:
+    return f"Lens: {lens.name}\n{lens.paragraph}".strip()
+
+
+def _folder(names: list[str]) -> str:
+    first, slash, _ = names[0].partition("/") if names else ("", "", "")
+    return first if slash else "."
+
+
+def _set_aside(call: Call, run: AuditRun, label: str, item: Malformed) -> None:
+    run.set_aside.append(f"{label}: {item.reason}")
+    host_of(call).malformed(call, label, item.reason)
+
+
+def findings_of(call: Call, items: Any, word: str) -> list[Finding]:
+    """Return the findings that a plan hands to a word; what is none is set aside with an event.
+
+    :raises TypeError: it is not a list.
+    """
+    if isinstance(items, Mapping):
+        items = [items]
+    if not isinstance(items, list | tuple):
+        raise TypeError(f"{word}() takes a list of findings, got {type(items).__name__}; a failed worker gives None")
+    run = audit_run(call)
+    found = []
+    for item in items:
+        read = _read(run.work, item, word)
+        if isinstance(read, Malformed):
+            _set_aside(call, run, word, read)
+        else:
+            found.append(read)
+    return found
+
+
+def _read(work: AuditWork, item: Any, word: str) -> Finding | Malformed:
+    if isinstance(item, list):
+        raise TypeError(f"{word}() takes a list of findings, got a list of lists; flatten() it first")
+    return work.finding(item)
+
+
+def _dedupe(call: Call, findings: Any) -> list[dict[str, Any]]:
+    return [finding_as_data(finding) for finding in dedupe(findings_of(call, findings, "dedupe"))]
+
+
+def _key_of(call: Call, finding: Any) -> str:
+    found = findings_of(call, finding, "key_of")
+    if not found:
+        raise ValueError("key_of() takes a finding as scan() gives it")
+    return found[0].place.key

@@ -1,0 +1,174 @@
+"""The work of an audit: the tree of sources, packed; and what one run of a plan has seen of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from planloom import Misuse, NothingToDo
+from planloom.questions import Part
+from planloom_code import CodeError, Finding, Malformed, Skipped, SourceTree, normalise
+
+__all__ = ["AuditRun", "AuditWork", "finding_as_data", "open_work"]
+
+# Some sixty shards of 100,000 tokens; what does not fit is rendered again.
+_HELD_CHARACTERS = 32_000_000
+
+
+def open_work(target: str, options: Mapping[str, Any]) -> AuditWork:
+    """Read the tree below a path; ``options`` may hold ``include`` and ``exclude`` patterns.
+
+    :raises Misuse: the path cannot be audited. :raises NothingToDo: it holds no source file that can be read.
+    """
+    try:
+        tree = SourceTree.open(Path(target), include=options.get("include", ()), exclude=options.get("exclude", ()))
+    except CodeError as error:
+        raise Misuse(str(error)) from error
+    if not any(file.lines for file in tree.files):
+        raise NothingToDo(_nothing(tree))
+    return AuditWork(tree)
+
+
+def _nothing(tree: SourceTree) -> str:
+    if tree.files:
+        return f"the Python files below {tree.root} are empty; name a folder that holds code"
+    if tree.skipped:
+        first = tree.skipped[0]
+        more = f" and {len(tree.skipped) - 1} more" if len(tree.skipped) > 1 else ""
+        return (
+            f"there is no Python file to read below {tree.root}: {first.path} was left out ({first.reason}){more}; "
+            "name another folder or change --include and --exclude"
+        )
+    return f"there is no Python file below {tree.root}; name a folder that holds some"
+
+
+class AuditWork:
+    """One audited tree, shared by the rehearsal and the run of a job."""
+
+    def __init__(self, tree: SourceTree) -> None:
+        self.tree = tree
+        self._shards: dict[int, list[list[str]]] = {}
+        self._digests: dict[tuple[str, ...], str] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._parts: OrderedDict[str, Part] = OrderedDict()
+
+    def manifest(self) -> Mapping[str, Any]:
+        """Return the files with sizes and hashes, the skipped ones with reasons, and the shards as packed."""
+        return {
+            "root": str(self.tree.root),
+            "files": [[f.path, f.size_bytes, f.sha256] for f in self.tree.files],
+            "skipped": [[s.path, s.reason] for s in self.tree.skipped],
+            "shards": {str(tokens): shards for tokens, shards in self._shards.items()},
+        }
+
+    def new_run(self) -> AuditRun:
+        """Return the state of one run."""
+        return AuditRun(self)
+
+    def shards(self, tokens: int) -> list[list[str]]:
+        """Return the tree packed into shards of that many tokens, each a list of paths."""
+        if tokens not in self._shards:
+            self._shards[tokens] = [list(shard.names) for shard in self.tree.shards(tokens)]
+        return [list(names) for names in self._shards[tokens]]
+
+    def digest(self, names: Sequence[str]) -> str:
+        """Return a hash of the names and contents of a shard's files: equal ones render to equal text.
+
+        :raises ValueError: a name is no file of the tree.
+        """
+        key = tuple(names)
+        if key not in self._digests:
+            rows = "".join(f"{self._sha256(name)} {name}\n" for name in key)
+            digest = hashlib.sha256(rows.encode("utf-8", "surrogatepass")).hexdigest()
+            self._digests[key] = digest
+            self._names[digest] = key
+        return self._digests[key]
+
+    def names(self, digest: str) -> tuple[str, ...]:
+        """Return the names that a digest was made of."""
+        return self._names[digest]
+
+    def tokens(self, names: Sequence[str]) -> int:
+        """Return the estimated tokens of a shard's numbered text."""
+        return sum(self.tree.info(self._path(name)).tokens for name in names)
+
+    def text(self, names: Sequence[str]) -> Part:
+        """Return a shard's numbered text, hashed once for all who read it."""
+        digest = self.digest(names)
+        if digest in self._parts:
+            self._parts.move_to_end(digest)
+            return self._parts[digest]
+        part = self._parts[digest] = Part(self.tree.render(names))
+        held = sum(len(kept.text) for kept in self._parts.values())
+        while held > _HELD_CHARACTERS and len(self._parts) > 1:
+            held -= len(self._parts.popitem(last=False)[1].text)
+        return part
+
+    def finding(self, raw: object, source: str = "") -> Finding | Malformed:
+        """Return the finding that a worker's item, or a plan's own copy of one, means."""
+        read = normalise(raw, self.tree, source)
+        if isinstance(read, Malformed) or not isinstance(raw, Mapping):
+            return read
+        sources = raw.get("sources")
+        if isinstance(sources, list) and sources and all(isinstance(label, str) for label in sources):
+            return attrs.evolve(read, sources=tuple(sources), source=str(raw.get("source", source)))
+        return read
+
+    def _path(self, name: str) -> str:
+        if name in self.tree:
+            return name
+        path = self.tree.resolve(name.rpartition(":")[0]) if ":" in name else None
+        if path is None:
+            raise ValueError(f"`{name[:200]}` is no file of the audited folder; pass a shard as shards() gave it")
+        return path
+
+    def _sha256(self, name: str) -> str:
+        return self.tree.info(self._path(name)).sha256
+
+
+class AuditRun:
+    """What one run of a plan has seen and decided; words change it, the report reads it."""
+
+    def __init__(self, work: AuditWork) -> None:
+        self.work = work
+        self.read: defaultdict[str, set[str]] = defaultdict(set)
+        self.failed: defaultdict[str, set[str]] = defaultdict(set)
+        self.set_aside: list[str] = []
+        self.undecided: dict[str, dict[str, Any]] = {}
+
+    def scanned(self, names: Sequence[str], lens: str, answered: bool) -> None:
+        """Note that a scan of these files through that lens answered, or did not."""
+        (self.read if answered else self.failed)[lens].update(names)
+
+    @property
+    def covered(self) -> set[str]:
+        """The files that some scan which answered has seen."""
+        return set().union(*self.read.values())
+
+
+def finding_as_data(finding: Finding) -> dict[str, Any]:
+    """Return a finding as plans hold it."""
+    return {
+        "file": finding.file,
+        "line": finding.line,
+        "end_line": finding.end_line,
+        "function": finding.function,
+        "claim": finding.claim,
+        "failing_call": finding.failing_call,
+        "expected": finding.expected,
+        "confidence": finding.confidence,
+        "source": finding.source,
+        "sources": list(finding.sources),
+        "reports": finding.reports,
+        "key": finding.place.key,
+    }
+
+
+def skipped_rows(skipped: Sequence[Skipped]) -> list[tuple[str, str]]:
+    """Return (path, reason) of files that were not read."""
+    return [(row.path, row.reason) for row in skipped]
