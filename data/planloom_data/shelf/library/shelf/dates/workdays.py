@@ -73,6 +73,8 @@ def add_workdays(start: date, count: int, holidays: Collection[date] = ()) -> da
 def nth_weekday(year: int, month: int, weekday: int, nth: int) -> date:
     """The nth given weekday of a month; Monday is 0, and a negative `nth` counts from the month's end.
 
+    A ValueError says how many there are when the month has fewer than asked for.
+
     >>> nth_weekday(2024, 11, 3, 4)
     datetime.date(2024, 11, 28)
     >>> nth_weekday(2024, 5, 0, -1)

@@ -16,9 +16,9 @@ Graph = Mapping[str, Mapping[str, float]]
 def distances(graph: Graph, start: str) -> dict[str, float]:
     """The cost of the cheapest way from `start` to every node it reaches (Dijkstra, 1959).
 
-    >>> roads = {"a": {"b": 1, "c": 5}, "b": {"c": 2}, "c": {"d": 1}}
+    >>> roads = {"a": {"b": 1, "c": 5}, "b": {"c": 2}, "c": {"d": 4}}
     >>> distances(roads, "a")
-    {'a': 0, 'b': 1, 'c': 3, 'd': 4}
+    {'a': 0, 'b': 1, 'c': 3, 'd': 7}
     >>> distances(roads, "d")
     {'d': 0}
     """

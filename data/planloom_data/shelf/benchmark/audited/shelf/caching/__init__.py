@@ -1,0 +1,1 @@
+"""Keeping answers for a while."""

@@ -1,0 +1,1 @@
+"""Boxes and polygons in the plane."""

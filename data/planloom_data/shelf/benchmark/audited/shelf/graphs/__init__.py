@@ -1,0 +1,1 @@
+"""Shortest paths and orderings of directed graphs."""

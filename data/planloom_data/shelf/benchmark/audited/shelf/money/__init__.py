@@ -1,0 +1,1 @@
+"""Sharing sums without losing a cent, and growing them."""

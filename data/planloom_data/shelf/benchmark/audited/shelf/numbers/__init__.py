@@ -1,0 +1,1 @@
+"""Digits, primes and rounding."""

@@ -1,0 +1,1 @@
+"""Small readers: settings, sums and delimited lines."""

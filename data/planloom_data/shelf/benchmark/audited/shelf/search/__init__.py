@@ -1,0 +1,1 @@
+"""Finding things in sorted lists and in text."""

@@ -1,0 +1,1 @@
+"""Rows of records: grouping, joining and printing them."""

@@ -1,0 +1,1 @@
+"""Case, layout and likeness of plain text."""

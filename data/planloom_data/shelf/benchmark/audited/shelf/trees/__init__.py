@@ -1,0 +1,1 @@
+"""Nested mappings and words stored by prefix."""

@@ -1,0 +1,79 @@
+"""Benchmarks of planted bugs: reading them, and scoring what an audit found against the hidden key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from planloom.hookspecs import hookimpl
+from planloom.plugins import Kind
+
+from . import hookspecs
+from ._bench import AuditedFile, Bench, load_bench
+from ._chance import Chance, chance_line
+from ._commands import bench_command, to_json
+from ._errors import BadBenchmark, BadFindings, BenchError, ExamplesLeft
+from ._intervals import wilson
+from ._key import KINDS, Key, KeyEntry, read_key
+from ._reports import Report, Reported, load_report, read_report
+from ._score import Score, score
+from ._showing import render_score, to_markdown
+from ._strip import strip_examples
+from ._tally import Tally, tally
+from .scorers import FIVE_LINES, SAME_STATEMENT, Scorer
+
+__all__ = [
+    "FIVE_LINES",
+    "KINDS",
+    "SAME_STATEMENT",
+    "AuditedFile",
+    "BadBenchmark",
+    "BadFindings",
+    "Bench",
+    "BenchError",
+    "Chance",
+    "ExamplesLeft",
+    "Key",
+    "KeyEntry",
+    "Report",
+    "Reported",
+    "Score",
+    "Scorer",
+    "Tally",
+    "bench_command",
+    "chance_line",
+    "load_bench",
+    "load_report",
+    "read_key",
+    "read_report",
+    "register_commands",
+    "register_hookspecs",
+    "register_scorers",
+    "render_score",
+    "score",
+    "strip_examples",
+    "tally",
+    "to_json",
+    "to_markdown",
+    "wilson",
+]
+
+
+@hookimpl
+def register_hookspecs(register: Callable[[object, tuple[Kind, ...]], None]) -> None:
+    """Bring the hook for scorers."""
+    register(hookspecs, (Kind("register_scorers", "scorer", lambda: Scorer),))
+
+
+@hookimpl
+def register_scorers(register: Callable[[Scorer], None]) -> None:
+    """Bring the rule of five lines and the strict rule."""
+    register(FIVE_LINES)
+    register(SAME_STATEMENT)
+
+
+@hookimpl
+def register_commands(register: Callable[[click.Command], None]) -> None:
+    """Bring ``planloom bench``."""
+    register(bench_command)

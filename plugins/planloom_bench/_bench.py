@@ -1,0 +1,118 @@
+"""A benchmark as the scorer opens it: what auditors read, and the key that they never see."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+import attrs
+
+from planloom_code import FileNames, Places, parse, split_lines
+
+from ._errors import BadBenchmark
+from ._key import Key, KeyEntry, read_key
+
+
+@attrs.frozen
+class AuditedFile:
+    """One file as auditors read it. What is asked of its syntax is worked out once, when it is first asked."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def places(self) -> Places:
+        """The functions of the file."""
+        return Places(self.text)
+
+    @cached_property
+    def statements(self) -> tuple[tuple[int, int], ...]:
+        """First and last line of every statement; of one that holds others, only the part before them."""
+        return tuple(sorted(set(_statement_lines(parse(self.text)))))
+
+    @cached_property
+    def code_lines(self) -> tuple[int, ...]:
+        """The lines in functions on which a statement begins that does something: no definition, no docstring."""
+        doing = {
+            node.lineno for node in ast.walk(parse(self.text)) if isinstance(node, ast.stmt) and _does_something(node)
+        }
+        return tuple(sorted(line for line in doing if self.places.function_at(line) is not None))
+
+    def statement_at(self, line: int) -> tuple[int, int] | None:
+        """First and last line of the statement that the line belongs to, None between statements."""
+        around = [(first, last) for first, last in self.statements if first <= line <= last]
+        return max(around, default=None)
+
+    def place_key(self, line: int) -> str:
+        """What stands for the line when wrong findings are counted: its function, or its block of ten lines."""
+        return self.places.place_of(self.path, line).key
+
+
+def _does_something(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Expr):
+        return not isinstance(node.value, ast.Constant)
+    return not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+
+
+def _statement_lines(tree: ast.Module) -> Iterator[tuple[int, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            inner = [child.lineno for child in ast.walk(node) if isinstance(child, ast.stmt) and child is not node]
+            last = min(inner) - 1 if inner else node.end_lineno or node.lineno
+            yield node.lineno, max(node.lineno, last)
+
+
+@attrs.frozen(kw_only=True)
+class Bench:
+    """A benchmark: the files that auditors read, by path, and the key."""
+
+    name: str
+    audited: Path
+    files: Mapping[str, AuditedFile]
+    key: Key
+    names: FileNames
+
+
+def load_bench(directory: Path) -> Bench:
+    """The benchmark in a folder, its key checked line by line against the files.
+
+    :raises BadBenchmark: a part is missing, or an entry of the key does not fit its file.
+    """
+    audited = directory / "audited"
+    if not audited.is_dir():
+        raise BadBenchmark(f"{directory} holds no folder audited/; give the folder of a benchmark")
+    key = read_key(directory / "hidden" / "answer_key.json")
+    files = {file.path: file for file in _read_files(audited)}
+    for entry in key.entries:
+        _check_entry(entry, files)
+    return Bench(name=_name(directory), audited=audited, files=files, key=key, names=FileNames(files))
+
+
+def _read_files(audited: Path) -> Iterator[AuditedFile]:
+    for path in sorted(audited.rglob("*.py")):
+        yield AuditedFile(path.relative_to(audited).as_posix(), path.read_text(encoding="utf-8"))
+
+
+def _name(directory: Path) -> str:
+    path = directory / "manifest.json"
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["name"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise BadBenchmark(f"{path} is no manifest with a name: {error}; build the benchmark again") from error
+
+
+def _check_entry(entry: KeyEntry, files: Mapping[str, AuditedFile]) -> None:
+    file = files.get(entry.path)
+    if file is None:
+        raise BadBenchmark(f"the key names {entry.path}, which is not in audited/; build the benchmark again")
+    lines = split_lines(file.text)
+    found = lines[entry.line - 1].strip() if entry.line <= len(lines) else "(the end of the file)"
+    function = file.places.function_at(entry.line)
+    if found != entry.after or function != entry.function:
+        raise BadBenchmark(
+            f"{entry.path}:{entry.line} reads {found!r} in {function}, the key says {entry.after!r} in "
+            f"{entry.function}; build the benchmark again"
+        )

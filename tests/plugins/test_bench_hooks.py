@@ -1,0 +1,61 @@
+"""The bench brings scorers and a command, and other plugins may bring scorers to it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import planloom_bench
+from planloom.hookspecs import hookimpl
+from planloom.plugins import Registry, load_plugins
+from planloom_bench import Scorer, bench_command
+
+
+class SameFile:
+    """A plugin with a scorer of its own: any line of the right file counts."""
+
+    @hookimpl
+    def register_scorers(self, register: Callable[[Scorer], None]) -> None:
+        register(Scorer(name="same_file", about="in the file of the bug", reach=lambda finding, bug, file: 0))
+
+
+@pytest.fixture(scope="module")
+def registry() -> Registry:
+    return load_plugins([("bench", planloom_bench), ("same-file", SameFile())], installed=False)
+
+
+@pytest.fixture
+def findings(tmp_path: Path) -> str:
+    path = tmp_path / "findings.json"
+    path.write_text(json.dumps([{"file": "shelf/tables/layout.py", "line": 3}]), encoding="utf-8")
+    return str(path)
+
+
+def run(registry: Registry, *arguments: str) -> Result:
+    return CliRunner().invoke(bench_command, arguments, obj=registry, catch_exceptions=False)
+
+
+def test_hook_register_scorers(registry: Registry) -> None:
+    assert registry.names("scorer") == ("five_lines", "same_file", "same_statement")
+
+
+def test_the_bench_brings_its_command(registry: Registry) -> None:
+    assert registry.owner("command", "bench") == "bench"
+
+
+def test_a_report_is_scored_by_the_scorer_that_is_named(registry: Registry, findings: str) -> None:
+    by_lines = json.loads(run(registry, "score", findings, "--format", "json").output)
+    by_file = json.loads(run(registry, "score", findings, "--format", "json", "--scorer", "same_file").output)
+    assert (by_lines["tally"]["recall"], by_file["tally"]["recall"]) == (0, pytest.approx(1 / 12))
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_a_score_is_printed_for_people(registry: Registry, findings: str, form: str) -> None:
+    assert "0 of 12 planted bugs found" in run(registry, "score", findings, "--format", form).output
+
+
+def test_what_the_clean_copy_gives_too_is_not_caused(registry: Registry, findings: str) -> None:
+    scored = run(registry, "score", findings, "--clean", findings, "--scorer", "same_file", "--format", "json")
+    assert json.loads(scored.output)["caused"] == 0
