@@ -107,6 +107,8 @@ class RateLimit:
     """
 
     def __init__(self, count: int, window_s: float, clock: Callable[[], float]) -> None:
+        if count < 1:
+            raise ValueError(f"count must be at least 1, got {count}")
         self.count = count
         self.window_s = window_s
         self._clock = clock

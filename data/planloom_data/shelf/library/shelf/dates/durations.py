@@ -14,13 +14,13 @@ UNIT_SECONDS = {
     "w": 7 * 24 * 60 * 60,
 }
 LONG_NAMES = {"s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week"}
-PART = re.compile(r"\s*(\d+)\s*([smhdw])[a-z]*\s*,?")
+PART = re.compile(r"\s*(\d+)\s*([a-z]+)\s*,?")
 
 
 def parse_duration(text: str) -> int:
     """The seconds in a length of time such as ``1h30m``, ``2 days`` or ``1 week, 2 hours``.
 
-    Only the first letter of a unit counts.
+    A unit is a letter or a whole word, in the singular or plural.
 
     >>> parse_duration("1h30m")
     5400
@@ -32,6 +32,10 @@ def parse_duration(text: str) -> int:
     Traceback (most recent call last):
         ...
     ValueError: expected a number and a unit such as 5m, got 'soon'
+    >>> parse_duration("2 months")
+    Traceback (most recent call last):
+        ...
+    ValueError: expected a unit from second to week, got 'months'
     """
     total = 0
     position = 0
@@ -39,9 +43,16 @@ def parse_duration(text: str) -> int:
         part = PART.match(text, position)
         if part is None:
             raise ValueError(f"expected a number and a unit such as 5m, got {text[position:]!r}")
-        total += int(part[1]) * UNIT_SECONDS[part[2]]
+        total += int(part[1]) * UNIT_SECONDS[_unit(part[2])]
         position = part.end()
     return total
+
+
+def _unit(name: str) -> str:
+    for letter, long_name in LONG_NAMES.items():
+        if name in (letter, long_name, f"{long_name}s"):
+            return letter
+    raise ValueError(f"expected a unit from second to week, got {name!r}")
 
 
 def format_duration(seconds: int, *, parts: int = 2) -> str:

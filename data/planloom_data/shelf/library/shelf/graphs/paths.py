@@ -45,6 +45,8 @@ def cheapest_path(graph: Graph, start: str, goal: str) -> list[str]:
     []
     >>> cheapest_path(roads, "a", "a")
     ['a']
+    >>> cheapest_path({"z": {"b": 1}, "b": {"c": 0}, "c": {"b": 0}}, "z", "c")
+    ['z', 'b', 'c']
     """
     cost = distances(graph, start)
     if goal not in cost:
@@ -52,8 +54,10 @@ def cheapest_path(graph: Graph, start: str, goal: str) -> list[str]:
     path = [goal]
     while path[-1] != start:
         here = path[-1]
-        before = [node for node in cost if here in graph.get(node, {}) and cost[node] + graph[node][here] == cost[here]]
-        path.append(min(before))
+        # The costs are in the order in which they were settled, so the first fit lies nearer to the start.
+        path.append(
+            next(node for node in cost if here in graph.get(node, {}) and cost[node] + graph[node][here] == cost[here])
+        )
     return path[::-1]
 
 

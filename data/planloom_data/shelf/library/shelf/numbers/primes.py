@@ -14,13 +14,13 @@ def primes_below(limit: int) -> list[int]:
     >>> primes_below(2)
     []
     """
-    is_prime = [True] * max(limit, 2)
-    is_prime[0] = is_prime[1] = False
+    standing = [True] * max(limit, 2)
+    standing[0] = standing[1] = False
     for candidate in range(2, isqrt(max(limit, 0)) + 1):
-        if is_prime[candidate]:
+        if standing[candidate]:
             for multiple in range(candidate * candidate, limit, candidate):
-                is_prime[multiple] = False
-    return [number for number, prime in enumerate(is_prime) if prime]
+                standing[multiple] = False
+    return [number for number, prime in enumerate(standing) if prime]
 
 
 def is_prime(number: int) -> bool:
@@ -68,6 +68,8 @@ def divisors(number: int) -> list[int]:
     >>> divisors(1)
     [1]
     """
+    if number < 1:
+        raise ValueError(f"divisors are listed for numbers from 1, got {number}")
     small = [divisor for divisor in range(1, isqrt(number) + 1) if number % divisor == 0]
     large = [number // divisor for divisor in reversed(small)]
     if small[-1] == large[0]:

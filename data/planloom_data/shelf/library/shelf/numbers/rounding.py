@@ -72,15 +72,18 @@ def si_prefix(value: float, *, digits: int = 3) -> str:
     '1.5k'
     >>> si_prefix(999)
     '999'
+    >>> si_prefix(999.9)
+    '1k'
     >>> si_prefix(2_340_000)
     '2.34M'
     """
     scaled = float(value)
     for prefix in PREFIXES:
-        if abs(scaled) < 1000 or prefix == PREFIXES[-1]:
+        rounded = significant(scaled, digits)
+        if abs(rounded) < 1000 or prefix == PREFIXES[-1]:
             break
         scaled /= 1000
-    return f"{significant(scaled, digits):g}{prefix}"
+    return f"{rounded:.15g}{prefix}"
 
 
 def percent(part: float, whole: float, *, places: int = 1) -> str:

@@ -95,14 +95,16 @@ def read_settings(text: str) -> dict[str, dict[str, Value]]:
 def write_value(value: Value) -> str:
     """The text that is read back as the value.
 
-    >>> [write_value(value) for value in (True, 3, [1, "a"], "12", "red")]
-    ['yes', '3', '1, a', '"12"', 'red']
+    Lists need two parts or more, texts in them must hold no comma, and no text may hold a quote.
+
+    >>> [write_value(value) for value in (True, 3, [1, "a"], "12", "#1", "red")]
+    ['yes', '3', '1, a', '"12"', '"#1"', 'red']
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(write_value(part) for part in value)
-    if isinstance(value, str) and read_value(value) != value:
+    if isinstance(value, str) and ("#" in value or read_value(value) != value):
         return f'"{value}"'
     return str(value)
 

@@ -40,8 +40,10 @@ class Interval:
         True
         >>> Interval(1, 4).overlaps(Interval(4, 6))
         False
+        >>> Interval(1, 4).overlaps(Interval(2, 2))
+        False
         """
-        return self.start < other.stop and other.start < self.stop
+        return max(self.start, other.start) < min(self.stop, other.stop)
 
     def shared(self, other: "Interval") -> "Interval | None":
         """The numbers that are in both, or None when there are none.
@@ -57,7 +59,8 @@ class Interval:
 
 
 def merge(intervals: Iterable[Interval]) -> list[Interval]:
-    """The same numbers in as few intervals as possible, in order; touching ones become one.
+    """The same numbers in as few intervals as possible, in order; touching ones become one, and
+    empty ones go.
 
     >>> merge([Interval(5, 8), Interval(1, 3), Interval(2, 4)])
     [Interval(start=1, stop=4), Interval(start=5, stop=8)]
@@ -67,7 +70,7 @@ def merge(intervals: Iterable[Interval]) -> list[Interval]:
     [Interval(start=1, stop=9)]
     """
     merged: list[Interval] = []
-    for interval in sorted(intervals):
+    for interval in sorted(interval for interval in intervals if interval.length):
         if merged and interval.start <= merged[-1].stop:
             previous = merged.pop()
             merged.append(Interval(previous.start, max(previous.stop, interval.stop)))

@@ -29,6 +29,8 @@ def median(values: Sequence[float]) -> float:
     >>> median([4, 1, 3, 2])
     2.5
     """
+    if not values:
+        raise ValueError("the median of no values is not defined")
     ordered = sorted(values)
     middle = len(ordered) // 2
     if len(ordered) % 2 == 1:
@@ -48,6 +50,8 @@ def quantile(values: Sequence[float], share: float) -> float:
     """
     if not 0 <= share <= 1:
         raise ValueError(f"share must be from 0 to 1, got {share}")
+    if not values:
+        raise ValueError("a quantile of no values is not defined")
     ordered = sorted(values)
     place = share * (len(ordered) - 1)
     below = int(place)

@@ -88,8 +88,8 @@ def merge(base: Tree, changes: Tree) -> dict[str, Any]:
             merged.pop(key, None)
             continue
         current = merged.get(key)
-        if isinstance(current, Mapping) and isinstance(change, Mapping):
-            merged[key] = merge(current, change)
+        if isinstance(change, Mapping):
+            merged[key] = merge(current if isinstance(current, Mapping) else {}, change)
         else:
             merged[key] = change
     return merged

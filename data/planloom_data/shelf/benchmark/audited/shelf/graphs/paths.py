@@ -36,8 +36,10 @@ def cheapest_path(graph: Graph, start: str, goal: str) -> list[str]:
     path = [goal]
     while path[-1] != start:
         here = path[-1]
-        before = [node for node in cost if here in graph.get(node, {}) and cost[node] + graph[node][here] == cost[here]]
-        path.append(min(before))
+        # The costs are in the order in which they were settled, so the first fit lies nearer to the start.
+        path.append(
+            next(node for node in cost if here in graph.get(node, {}) and cost[node] + graph[node][here] == cost[here])
+        )
     return path[::-1]
 
 

@@ -37,10 +37,11 @@ def si_prefix(value: float, *, digits: int = 3) -> str:
     """The value with a metric prefix for thousands, rounded to so many digits that count."""
     scaled = float(value)
     for prefix in PREFIXES:
-        if abs(scaled) < 1000 or prefix == PREFIXES[-1]:
+        rounded = significant(scaled, digits)
+        if abs(rounded) < 1000 or prefix == PREFIXES[-1]:
             break
         scaled /= 1000
-    return f"{significant(scaled, digits):g}{prefix}"
+    return f"{rounded:.15g}{prefix}"
 
 
 def percent(part: float, whole: float, *, places: int = 1) -> str:

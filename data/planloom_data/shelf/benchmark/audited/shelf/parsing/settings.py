@@ -66,12 +66,15 @@ def read_settings(text: str) -> dict[str, dict[str, Value]]:
 
 
 def write_value(value: Value) -> str:
-    """The text that is read back as the value."""
+    """The text that is read back as the value.
+
+    Lists need two parts or more, texts in them must hold no comma, and no text may hold a quote.
+    """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(write_value(part) for part in value)
-    if isinstance(value, str) and read_value(value) != value:
+    if isinstance(value, str) and ("#" in value or read_value(value) != value):
         return f'"{value}"'
     return str(value)
 

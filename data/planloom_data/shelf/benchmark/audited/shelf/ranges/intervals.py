@@ -25,7 +25,7 @@ class Interval:
 
     def overlaps(self, other: "Interval") -> bool:
         """Whether some number is in both; intervals that only touch share none."""
-        return self.start < other.stop and other.start < self.stop
+        return max(self.start, other.start) < min(self.stop, other.stop)
 
     def shared(self, other: "Interval") -> "Interval | None":
         """The numbers that are in both, or None when there are none."""
@@ -35,9 +35,11 @@ class Interval:
 
 
 def merge(intervals: Iterable[Interval]) -> list[Interval]:
-    """The same numbers in as few intervals as possible, in order; touching ones become one."""
+    """The same numbers in as few intervals as possible, in order; touching ones become one, and
+    empty ones go.
+    """
     merged: list[Interval] = []
-    for interval in sorted(intervals):
+    for interval in sorted(interval for interval in intervals if interval.length):
         if merged and interval.start <= merged[-1].stop:
             previous = merged.pop()
             merged.append(Interval(previous.start, max(previous.stop, interval.stop)))

@@ -15,6 +15,8 @@ def mean(values: Sequence[float]) -> float:
 
 def median(values: Sequence[float]) -> float:
     """The middle value; with an even count, the mean of the two in the middle."""
+    if not values:
+        raise ValueError("the median of no values is not defined")
     ordered = sorted(values)
     middle = len(ordered) // 2
     if len(ordered) % 2 == 1:
@@ -26,6 +28,8 @@ def quantile(values: Sequence[float], share: float) -> float:
     """The value below which the given share of the others lies, on straight lines between neighbours."""
     if not 0 <= share <= 1:
         raise ValueError(f"share must be from 0 to 1, got {share}")
+    if not values:
+        raise ValueError("a quantile of no values is not defined")
     ordered = sorted(values)
     place = share * (len(ordered) - 1)
     below = int(place)

@@ -56,7 +56,7 @@ class Trie:
         return best
 
     def shortest_unique(self, word: str) -> str:
-        """The shortest beginning that no other word shares; the whole word where there is none."""
+        """The shortest beginning of a word in the set that no other one shares; all of it where there is none."""
         for stop in range(1, len(word)):
             node = self._at(word[:stop])
             if node is not None and len(node) == 1:
