@@ -1,0 +1,158 @@
+"""Opening a store: what is made, what is migrated, and what is refused with what to do next."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from planloom import StoreError, StoreLocked, StoreTooNew
+from planloom_sqlite import check_store, open_store
+
+
+def close_at_once(location: str | Path) -> None:
+    asyncio.run(open_store(location).close())
+
+
+def test_a_new_planloom_folder_is_made_and_kept_out_of_version_control(tmp_path: Path) -> None:
+    close_at_once(tmp_path / "project" / ".planloom" / "store.db")
+    assert (tmp_path / "project" / ".planloom" / ".gitignore").read_text() == "*\n"
+
+
+def test_another_folder_is_made_without_a_gitignore(tmp_path: Path) -> None:
+    close_at_once(tmp_path / "answers" / "store.db")
+    assert [path.name for path in (tmp_path / "answers").iterdir()] == ["store.db"]
+
+
+def test_a_planloom_folder_that_was_there_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / ".planloom").mkdir()
+    close_at_once(tmp_path / ".planloom" / "store.db")
+    assert not (tmp_path / ".planloom" / ".gitignore").exists()
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    (tmp_path / "store.db").touch()
+    close_at_once(tmp_path / "store.db")
+    assert check_store(tmp_path / "store.db") == []
+
+
+def test_the_file_is_kept_in_wal_mode_and_knows_its_program(tmp_path: Path) -> None:
+    close_at_once(tmp_path / "store.db")
+    connection = sqlite3.connect(tmp_path / "store.db")
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert connection.execute("PRAGMA application_id").fetchone() == (0x706C6F6D,)
+    connection.close()
+
+
+def test_stores_in_memory_are_apart_from_each_other() -> None:
+    async def scenario() -> None:
+        one, two = open_store(":memory:"), open_store(":memory:")
+        await one.open_budget("job", 5)
+        assert two.books("job").cap == 0
+        await one.close()
+        await two.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_store_of_a_newer_planloom_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    close_at_once(path)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreTooNew) as refused:
+        open_store(path)
+    assert str(refused.value) == (
+        f"the store {path} has format 99 and this planloom knows formats up to 1; update planloom, or name another file"
+    )
+    assert path.read_bytes() == before
+
+
+def test_another_programs_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "photos.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE photo (id INTEGER)")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="another program's database"):
+        open_store(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"just some text, longer than a header" * 40, b"\0" * 5000])
+def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"notes\.txt is not a planloom store"):
+        open_store(path)
+    assert path.read_bytes() == content
+
+
+def test_a_folder_in_place_of_a_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is a folder; name a file in it"):
+        open_store(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    with pytest.raises(StoreError, match="cannot be made"):
+        open_store(tmp_path / "taken" / "below" / "store.db")
+
+
+_AS_NOBODY = """
+import os, sys
+from planloom import StoreError
+from planloom_sqlite import open_store
+if os.geteuid() == 0:
+    os.setuid(65534)  # root may write anything
+try:
+    open_store(sys.argv[1])
+except StoreError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(("file_mode", "folder_mode"), [(0o444, 0o755), (0o644, 0o555)])
+def test_a_store_that_may_not_be_written_is_refused(file_mode: int, folder_mode: int) -> None:
+    # Not below tmp_path, whose parents are closed to other users.
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "store.db"
+        close_at_once(path)
+        path.chmod(file_mode)
+        path.parent.chmod(folder_mode)
+        opened = subprocess.run([sys.executable, "-c", _AS_NOBODY, name + "/store.db"], capture_output=True, text=True)
+        path.parent.chmod(0o755)
+    assert "make the file and its folder writable" in opened.stdout, opened.stderr
+
+
+def test_a_store_that_stays_locked_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    close_at_once(path)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreLocked, match="locked; wait until it is done"):
+        open_store(path, busy_timeout_s=0.1)
+    holder.close()
+    close_at_once(path)
+
+
+def test_many_processes_can_make_one_new_store_at_once(tmp_path: Path) -> None:
+    code = "import asyncio, sys; from planloom_sqlite import open_store; asyncio.run(open_store(sys.argv[1]).close())"
+    path = tmp_path / "store.db"
+    processes = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(4)]
+    assert [process.wait(30) for process in processes] == [0, 0, 0, 0]
+    assert check_store(path) == []
+
+
+def test_a_home_folder_may_be_written_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", os.fspath(tmp_path))
+    close_at_once("~/store.db")
+    assert (tmp_path / "store.db").is_file()
