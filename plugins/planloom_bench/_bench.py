@@ -10,7 +10,7 @@ from pathlib import Path
 
 import attrs
 
-from planloom_code import FileNames, Places, parse, split_lines
+from planloom_code import FileNames, Places, Skipped, Unparsable, parse, read_source, split_lines
 
 from ._errors import BadBenchmark
 from ._key import Key, KeyEntry, read_key
@@ -31,20 +31,25 @@ class AuditedFile:
     @cached_property
     def statements(self) -> tuple[tuple[int, int], ...]:
         """First and last line of every statement; of one that holds others, only the part before them."""
-        return tuple(sorted(set(_statement_lines(parse(self.text)))))
+        return tuple(sorted({_lines_of(node) for node in self._statement_nodes()}))
 
     @cached_property
     def code_lines(self) -> tuple[int, ...]:
         """The lines in functions on which a statement begins that does something: no definition, no docstring."""
-        doing = {
-            node.lineno for node in ast.walk(parse(self.text)) if isinstance(node, ast.stmt) and _does_something(node)
-        }
+        doing = {node.lineno for node in self._statement_nodes() if _does_something(node)}
         return tuple(sorted(line for line in doing if self.places.function_at(line) is not None))
 
     def statement_at(self, line: int) -> tuple[int, int] | None:
         """First and last line of the statement that the line belongs to, None between statements."""
         around = [(first, last) for first, last in self.statements if first <= line <= last]
         return max(around, default=None)
+
+    def _statement_nodes(self) -> list[ast.stmt]:
+        """All statements, outer ones first; none when this Python cannot parse the file."""
+        try:
+            return [node for node in ast.walk(parse(self.text)) if isinstance(node, ast.stmt)]
+        except Unparsable:
+            return []
 
     def place_key(self, line: int) -> str:
         """What stands for the line when wrong findings are counted: its function, or its block of ten lines."""
@@ -57,12 +62,11 @@ def _does_something(node: ast.stmt) -> bool:
     return not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
-def _statement_lines(tree: ast.Module) -> Iterator[tuple[int, int]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt):
-            inner = [child.lineno for child in ast.walk(node) if isinstance(child, ast.stmt) and child is not node]
-            last = min(inner) - 1 if inner else node.end_lineno or node.lineno
-            yield node.lineno, max(node.lineno, last)
+def _lines_of(node: ast.stmt) -> tuple[int, int]:
+    """First and last line of a statement, without the statements in it."""
+    inner = [child.lineno for child in ast.walk(node) if isinstance(child, ast.stmt) and child is not node]
+    last = min(inner) - 1 if inner else node.end_lineno or node.lineno
+    return node.lineno, max(node.lineno, last)
 
 
 @attrs.frozen(kw_only=True)
@@ -92,8 +96,11 @@ def load_bench(directory: Path) -> Bench:
 
 
 def _read_files(audited: Path) -> Iterator[AuditedFile]:
+    # What no auditor can read holds no bug of the key: load_bench checks that.
     for path in sorted(audited.rglob("*.py")):
-        yield AuditedFile(path.relative_to(audited).as_posix(), path.read_text(encoding="utf-8"))
+        source = read_source(path, path.relative_to(audited).as_posix())
+        if not isinstance(source, Skipped):
+            yield AuditedFile(source.path, source.text)
 
 
 def _name(directory: Path) -> str:

@@ -146,6 +146,14 @@ def test_a_manifest_without_a_name_is_refused(copy: Path) -> None:
         load_bench(copy)
 
 
+@pytest.mark.parametrize("content", [b"x = '\xe9'\n", b"def broken(:\n", b"\x00", "\ufeffx = 1\n".encode()])
+def test_files_that_python_cannot_read_do_not_stop_a_score(copy: Path, content: bytes) -> None:
+    (copy / "audited" / "odd.py").write_bytes(content)
+    bench = load_bench(copy)
+    report = read_report([{"file": "odd.py", "line": 1}], bench.names)
+    assert len(score(report, bench).tally.wrong) == 1
+
+
 def shown(items: list[object]) -> str:
     console = Console(width=100, record=True, file=StringIO())
     console.print(render_score(score(read_report(items, SHELF.names), SHELF)))
