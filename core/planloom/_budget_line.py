@@ -1,8 +1,9 @@
 """Waiting for money: first come, first served, woken by whatever frees some.
 
-A call that would pass the cap joins the line. One look-out a process watches the store's version, which changes when
-any process settles, releases or raises; then the head of the line tries again, and as many after it as fit. When nothing
-is in flight anywhere that could free money, the run is paused: it stops there, or waits for the cap to be raised.
+A call that would pass the cap joins the line. One look-out a process watches the store's version, which changes
+when any process settles, releases or raises; then the head of the line tries again, and as many after it as fit.
+When nothing is in flight anywhere that could free money, the run is paused: it stops there, or waits for the cap to
+be raised.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _POLL_S = 0.02
 class BudgetLine:
     """One run's place at its budget.
 
-    :param on_cap: ``stop`` ends the run, resumable and with everything kept; ``wait`` pauses it until the cap is raised.
+    :param on_cap: ``stop`` ends the run, resumable and with everything kept; ``wait`` pauses it until a raise.
     :param emit: takes the events ``run.budget_paused`` and ``run.budget_raised``.
     :param paused: told whenever the run starts or ends being paused.
     """

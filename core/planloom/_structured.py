@@ -27,7 +27,7 @@ _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL
 
 @attrs.frozen
 class Reading:
-    """What was read: a value that satisfies the schema, or the problems (``path: message``) that say why there is none."""
+    """What was read: a value that satisfies the schema, or the problems (``path: message``) with what is there."""
 
     value: Any = None
     problems: tuple[str, ...] = ()

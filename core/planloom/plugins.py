@@ -136,7 +136,7 @@ class Registry:
             raise PluginError(
                 f"plugin {plugin} gave {kind.hook} a {type(thing).__name__}, where a {kind.accepts().__name__} belongs"
             )
-        name = thing.name
+        name = str(thing.name)  # type: ignore[attr-defined]  # every kind's class has a name
         if name in self._things[kind.noun]:
             raise DuplicateNameError(kind.noun, name, self._owners[kind.noun, name], plugin)
         self._things[kind.noun][name] = thing
@@ -222,7 +222,7 @@ def _collect(registry: Registry, kind: Kind) -> None:
 def _load_hookspecs(registry: Registry) -> None:
     def register_for(plugin: str) -> Callable[..., None]:
         def register(specs: object, kinds: tuple[Kind, ...]) -> None:
-            registry.manager.add_hookspecs(specs)
+            registry.manager.add_hookspecs(specs)  # type: ignore[arg-type]  # a module or any object will do
             registry._add_kinds(kinds)
 
         return register

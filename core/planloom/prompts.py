@@ -21,5 +21,5 @@ def resolved_prompt(kit: Kit, name: str, settings: Settings) -> Prompt:
         return Prompt(name=name, text=path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"{settings.source}: prompts.{kit.name}.{name} names {path}, which cannot be read: {error}; correct the path"
+            f"{settings.source}: prompts.{kit.name}.{name} names {path}, which cannot be read: {error}; correct it"
         ) from error

@@ -1,7 +1,7 @@
 """Rehearsing a plan: the plan as written, against a stand-in, for free and in virtual time.
 
 Nothing is asked, stored or paid. The budget starts where the real one starts, prices are the real ones, answers come
-from a hash of each question. The plan is run with several seeds for a range; once with a quarter of its workers failing,
+from a hash of each question. The plan is run with several seeds for a range; with a quarter of its workers failing,
 which it must survive; and once with all of them failing, which is worth knowing.
 """
 

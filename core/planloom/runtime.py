@@ -1,8 +1,8 @@
 """What a plan's words run against: one execution of a plan, with its workers, phases, counts and budget.
 
 A word's call carries the :class:`RunHost`. A worker word makes a :class:`WorkerRequest` and hands it to
-:meth:`RunHost.work`, which counts it, gives it a thread, has it performed and keeps what it left behind. Who performs it
-is the only difference between a run and a rehearsal.
+:meth:`RunHost.work`, which counts it, gives it a thread, has it performed and keeps what it left behind. Who
+performs it is the only difference between a run and a rehearsal.
 """
 
 from __future__ import annotations

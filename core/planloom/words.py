@@ -43,7 +43,7 @@ def build_vocabulary(registry: Registry, settings: Settings, kits: Sequence[Kit]
 
 
 def signature_of(shape: object) -> inspect.Signature:
-    """Return the signature that a plan sees: that of ``shape``, with annotations as types where they are plain names."""
+    """Return the signature that a plan sees: that of ``shape``, with its annotations as types."""
     return inspect.signature(shape, eval_str=True)  # type: ignore[arg-type]  # any function will do
 
 
@@ -82,13 +82,13 @@ def _core_entries(roles: tuple[str, ...]) -> list[Word | Value]:
 
 def _agent_shape(
     prompt: str,
-    schema: dict = None,  # type: ignore[assignment,type-arg]  # as a plan may write it
+    schema: dict | None = None,  # type: ignore[type-arg]  # as a plan may write it
     model: str = "worker",
     label: str = "",
     system: str = "",
     data: Any = None,
     sample: int = 0,
-    phase: str = None,  # type: ignore[assignment]  # as a plan may write it
+    phase: str | None = None,
 ) -> None: ...
 
 

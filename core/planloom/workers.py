@@ -36,7 +36,7 @@ class Schema:
 
     :ivar name: what it is called where a server wants a name: letters, digits, ``_`` and ``-``.
     :ivar shown: what the worker is shown.
-    :ivar read: what the answer is judged by; more lenient where a kit repairs items one by one. ``shown`` when ``None``.
+    :ivar read: what the answer is judged by; more lenient where a kit mends items one by one; ``shown`` if ``None``.
     """
 
     name: str

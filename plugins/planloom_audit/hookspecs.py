@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def register_lenses(register: Callable[[Lens], None]) -> None:
     """Offer scan lenses that plans can call by name.
 
-    Called once a process, before any plan is checked. Every implementation runs, in no promised order. Must not block or
-    touch the network.
+    Called once a process, before any plan is checked. Every implementation runs, in no promised order. Must not block
+    or touch the network.
 
     :param register: Call once a lens. ``lens.name`` is what plans write: snake case, at most 40 characters, unique
         across kits. ``lens.paragraph`` is added to the scan instruction: plain text, at most 1,500 characters.

@@ -88,8 +88,8 @@ class Cost:
 class AuditReport:
     """Everything an exporter may say.
 
-    :ivar target: what was audited, as the person named it. :ivar status: the run's status, ``holes`` how many workers or
-        questions its outcome lacks.
+    :ivar target: what was audited, as the person named it. :ivar status: the run's status.
+    :ivar holes: how many workers or questions its outcome lacks.
     :ivar offline: no model was asked: offline rules found what is here. Every format must say so.
     :ivar models: model ids by role. :ivar plan: the plan's name or title, ``plan_hash`` the SHA-256 of its source.
     :ivar skipped: files that were not read. :ivar unparsable: files that were read as text, but that the Python of

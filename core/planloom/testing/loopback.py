@@ -13,13 +13,13 @@ last one again and again), or a function of the request::
 from __future__ import annotations
 
 import asyncio
-import http
 import json
 import math
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http.client import responses
 from typing import Any
 
 import attrs
@@ -100,6 +100,7 @@ class LoopbackServer:
     :ivar abandoned: requests whose client left before the answer was sent.
     :ivar asked: how often each question was asked, by the text of its last message.
     :ivar received: the last hundred requests.
+    :ivar faults: what the script itself raised; the first is raised again when the server closes.
     """
 
     def __init__(self, script: Script = _echo) -> None:
@@ -107,6 +108,7 @@ class LoopbackServer:
         self.total = self.in_flight = self.max_in_flight = self.abandoned = self.connections = 0
         self.asked: Counter[str] = Counter()
         self.received: deque[Received] = deque(maxlen=REMEMBERED)
+        self.faults: list[Exception] = []
         self.port = 0
         self._open: set[_Connection] = set()
         self._server: asyncio.Server | None = None
@@ -128,6 +130,8 @@ class LoopbackServer:
         tasks = [connection.close() for connection in tuple(self._open)]
         await asyncio.gather(*(task for task in tasks if task), return_exceptions=True)
         await self._server.wait_closed()
+        if self.faults:
+            raise self.faults[0]
 
     def count(self, request: Received) -> None:
         """Book a request that arrived."""
@@ -204,6 +208,9 @@ class _Connection(asyncio.Protocol):
         except asyncio.CancelledError:
             self._server.abandoned += 1
             raise
+        except Exception as fault:
+            self._server.faults.append(fault)
+            self._transport.abort()
         finally:
             self._server.in_flight -= 1
         self._task = None
@@ -237,9 +244,11 @@ async def _silence(delay_s: float) -> None:
 
 
 def _head(answer: Served) -> bytes:
-    reason = http.HTTPStatus(answer.status).phrase if answer.status in http.HTTPStatus else "Odd"
     headers = {"content-length": str(len(answer.body) + answer.padding_bytes), **answer.headers}
-    lines = [f"HTTP/1.1 {answer.status} {reason}", *(f"{name}: {value}" for name, value in headers.items())]
+    lines = [
+        f"HTTP/1.1 {answer.status} {responses.get(answer.status, 'Odd')}",
+        *(f"{name}: {value}" for name, value in headers.items()),
+    ]
     return "\r\n".join(lines).encode("latin-1") + HEAD_END
 
 
@@ -254,20 +263,33 @@ def _pieces(answer: Served) -> Iterator[bytes]:
 @contextmanager
 def serving(script: Script = _echo) -> Iterator[LoopbackServer]:
     """Run a loopback server in a thread of its own."""
-    server, ready, loop = LoopbackServer(script), threading.Event(), asyncio.new_event_loop()
-    stop = asyncio.Event()
+    server, ready, stop = LoopbackServer(script), threading.Event(), asyncio.Event()
+    faults: list[BaseException] = []
+    loops: list[asyncio.AbstractEventLoop] = []
 
     async def run() -> None:
         async with server:
+            loops.append(asyncio.get_running_loop())
             ready.set()
             await stop.wait()
 
-    with asyncio.Runner(loop_factory=lambda: loop) as runner:
-        thread = threading.Thread(target=runner.run, args=(run(),), name="loopback server", daemon=True)
-        thread.start()
+    def thread_body() -> None:
         try:
-            ready.wait()
-            yield server
+            asyncio.run(run())
+        except BaseException as fault:  # handed to the thread that waits
+            faults.append(fault)
         finally:
-            loop.call_soon_threadsafe(stop.set)
-            thread.join()
+            ready.set()
+
+    thread = threading.Thread(target=thread_body, name="loopback server", daemon=True)
+    thread.start()
+    ready.wait()
+    try:
+        yield server
+    finally:
+        for loop in loops:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(stop.set)
+        thread.join()
+    if faults:
+        raise faults[0]

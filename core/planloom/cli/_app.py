@@ -1,0 +1,104 @@
+"""What commands share: options, settings, consoles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+import click
+from rich.console import Console
+
+from planloom._errors import Misuse
+from planloom._money import micro_of
+from planloom.plugins import Registry
+from planloom.settings import Settings, load_settings
+
+__all__ = ["CREDITS", "App", "app_command", "out_console", "read_arguments", "say_console"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Credits(click.ParamType[int]):
+    """An amount of credits, kept in micro-credits."""
+
+    name = "credits"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            return micro_of(value)
+        except (ValueError, ArithmeticError):
+            self.fail(f"`{value}` is not an amount of credits; write a number of at least 0", param, ctx)
+
+
+CREDITS = _Credits()
+
+
+@attrs.frozen(kw_only=True)
+class App:
+    """What a command runs with."""
+
+    registry: Registry
+    settings: Settings
+
+
+def app_command(function: F) -> F:
+    """Give a command ``--config`` and ``--store``, and an :class:`App` as its first argument."""
+
+    def call(*args: Any, config: Path | None, store: str | None, **kwargs: Any) -> Any:
+        registry = click.get_current_context().find_object(Registry)
+        assert registry is not None
+        settings = load_settings(registry, folder=Path.cwd(), config=config)
+        if store is not None:
+            settings = attrs.evolve(settings, store_path=store)
+        return function(App(registry=registry, settings=settings), *args, **kwargs)
+
+    call.__name__, call.__doc__ = function.__name__, function.__doc__
+    call.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # click's own way
+    path = click.Path(path_type=Path, dir_okay=False)
+    wrapped = click.option("--config", type=path, help="Read this configuration instead of planloom.toml here.")(call)
+    return click.option("--store", metavar="PATH", help="Keep answers and runs there (default .planloom/store.db).")(
+        wrapped
+    )  # type: ignore[return-value]  # the same call with two options more
+
+
+def out_console() -> Console:
+    """Return the console of results."""
+    return Console(highlight=False, soft_wrap=False)
+
+
+def say_console() -> Console:
+    """Return the console of progress and remarks, on standard error."""
+    return Console(stderr=True, highlight=False)
+
+
+def read_arguments(pairs: tuple[str, ...], file: Path | None) -> dict[str, Any]:
+    """Return a plan's arguments from ``name=JSON`` pairs and a JSON file; text that is no JSON is taken as text.
+
+    :raises Misuse: the file cannot be read, or a pair has no name.
+    """
+    given: dict[str, Any] = {}
+    if file is not None:
+        try:
+            given = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise Misuse(f"cannot read arguments from {file}: {error}; it must hold one JSON object") from error
+        if not isinstance(given, dict):
+            raise Misuse(f"{file} holds {type(given).__name__}; arguments must be one JSON object")
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name:
+            raise Misuse(f"`{pair}` is not an argument; write --arg name=value")
+        given[name] = _value(text)
+    return given
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,82 @@
+"""The entry point: loads plugins, runs a command, and turns every fault into a message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from importlib.metadata import version
+
+import click
+
+from planloom._errors import Misuse, PlanloomError, did_you_mean
+from planloom.plugins import Registry, load_plugins
+
+__all__ = ["main"]
+
+_BUG_EXIT = 1
+
+
+class _Commands(click.Group):
+    """The commands that plugins brought; an unknown one is answered with the nearest."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in self.commands:
+            raise Misuse(f"there is no command `{name}`; {did_you_mean(name, self.commands)}")
+        return super().resolve_command(ctx, args)
+
+
+def _group(registry: Registry) -> click.Group:
+    commands = dict(registry.all("command", click.Command))
+    group = _Commands(
+        name="planloom",
+        commands=commands,
+        help="Plans written by models: checked, rehearsed, approved, and run by many workers under one budget.",
+    )
+    return click.version_option(version("planloom"), prog_name="planloom")(group)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(_run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        registry = load_plugins()
+        result = _group(registry).main(arguments, prog_name="planloom", standalone_mode=False, obj=registry)
+        return result if isinstance(result, int) else 0
+    except PlanloomError as error:
+        return _fail(str(error), error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 2
+    except click.ClickException as error:
+        where = f" (see `{error.ctx.command_path} --help`)" if isinstance(error, click.UsageError) and error.ctx else ""
+        return _fail(f"{error.format_message()}{where}", error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        return _fail("cancelled; every answer that came is kept", 130)
+    except BrokenPipeError:
+        # Whoever read our output went away; nothing is left to say to them.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception:
+        return _fail(_bug_report(), _BUG_EXIT)
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo(f"planloom: {message}", err=True)
+    return code
+
+
+def _bug_report() -> str:
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="planloom-crash-", suffix=".txt", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(traceback.format_exc())
+    return f"a fault of planloom itself; its details are in {file.name}: report it with that file, which holds no keys"

@@ -1,0 +1,223 @@
+"""``planloom check``, ``rehearse`` and ``run``: a plan file from text to result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from planlang import Problem
+from planlang import check as check_source
+
+from planloom._errors import Misuse, PlanRefused
+from planloom.jobs import compile_plan, decide, default_price, kits_in, require_roles
+from planloom.kits import Kit, KitWork
+from planloom.loom import Job, Outcome, RunControl, open_loom
+from planloom.rehearsal import Rehearsal
+from planloom.rehearsal import rehearse as rehearse_program
+from planloom.terminal import Progress, approve, outcome_line, run_cancellable, show_rehearsal
+from planloom.words import build_vocabulary
+from ._app import CREDITS, App, app_command, out_console, read_arguments, say_console
+
+__all__ = ["check", "rehearse", "run"]
+
+_PLAN = click.argument("plan", type=click.Path(path_type=Path))
+_LONGEST_PLAN_BYTES = 1_000_000
+
+
+def read_plan(path: Path) -> str:
+    """Return a plan's text.
+
+    :raises Misuse: it is not a readable text file of at most a megabyte.
+    """
+    try:
+        if not path.is_file():
+            raise Misuse(f"{path} is not a file; name a plan file")
+        data = path.read_bytes()[: _LONGEST_PLAN_BYTES + 1]
+    except OSError as error:
+        raise Misuse(f"cannot read {path}: {error.strerror}; name a plan file") from error
+    if len(data) > _LONGEST_PLAN_BYTES:
+        raise Misuse(f"{path} is larger than a megabyte; a plan has at most 32,000 characters")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Misuse(f"{path} is not UTF-8 text: byte {error.start} cannot be read; save it as UTF-8") from error
+
+
+@click.command()
+@_PLAN
+@click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
+@app_command
+def check(app: App, plan: Path, as_json: bool) -> int:
+    """Check a plan: every problem with its place and what to write instead."""
+    source = read_plan(plan)
+    kits = tuple(app.registry.all("kit", Kit).values())
+    problems = check_source(source, build_vocabulary(app.registry, app.settings, kits))
+    if as_json:
+        click.echo(json.dumps([attrs.asdict(problem) for problem in problems], indent=2))
+    else:
+        _print_problems(problems, source, str(plan))
+    return 6 if any(problem.severity == "problem" for problem in problems) else 0
+
+
+def _print_problems(problems: list[Problem], source: str, name: str) -> None:
+    for problem in problems:
+        click.echo(problem.render(source, name) + "\n")
+    blocking = sum(problem.severity == "problem" for problem in problems)
+    advice = len(problems) - blocking
+    click.echo(f"{name}: {_count(blocking, 'problem')}, {_count(advice, 'piece')} of advice")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}" + ("" if number == 1 else "s")
+
+
+def _plan_options(function: Any) -> Any:
+    for option in (
+        click.option("--target", help="What the plan works on: a folder for plans that read code."),
+        click.option("--arg", "pairs", multiple=True, metavar="NAME=JSON", help="An argument of the plan."),
+        click.option("--args-file", type=click.Path(path_type=Path), help="Arguments from a file of JSON."),
+        click.option("--cap", type=CREDITS, help="The budget in credits."),
+    ):
+        function = option(function)
+    return function
+
+
+@click.command()
+@_PLAN
+@_plan_options
+@click.option("--seeds", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many rehearsals.")
+@click.option("--json", "as_json", is_flag=True, help="Print the estimate as JSON.")
+@app_command
+def rehearse(
+    app: App,
+    plan: Path,
+    target: str | None,
+    pairs: tuple[str, ...],
+    args_file: Path | None,
+    cap: int | None,
+    seeds: int,
+    as_json: bool,
+) -> int:
+    """Rehearse a plan: what it would need, for free."""
+    source, args = read_plan(plan), read_arguments(pairs, args_file)
+    kits = kits_in(app.registry, app.settings, source)
+    program, _ = compile_plan(source, build_vocabulary(app.registry, app.settings, kits), str(plan))
+    settings = app.settings
+    rehearsal = rehearse_program(
+        program,
+        registry=app.registry,
+        settings=settings,
+        works=open_works(kits, target),
+        prices=default_price if settings.offline else lambda role: settings.role(role).price,
+        budget=settings.cap if cap is None else cap,
+        args=args,
+        takes=seeds,
+    )
+    if as_json:
+        click.echo(json.dumps(rehearsal.as_json(), indent=2))
+        return 6 if rehearsal.problems else 0
+    basis = " at the default prices, since no model is configured" if settings.offline else ""
+    show_rehearsal(out_console(), rehearsal, f"Rehearsal of {plan}{basis}")
+    if rehearsal.problems:
+        raise PlanRefused(f"the plan was refused: {rehearsal.problems[0]}")
+    return 0
+
+
+def open_works(kits: tuple[Kit, ...], target: str | None) -> Mapping[str, KitWork]:
+    """Return the work of each kit that a plan uses.
+
+    :raises Misuse: a kit needs a target and there is none.
+    """
+    if kits and target is None:
+        names = ", ".join(kit.name for kit in kits)
+        raise Misuse(f"the plan uses words of the kit {names}; say what it works on with --target PATH")
+    return {kit.name: kit.open(str(target), {}) for kit in kits}
+
+
+@click.command()
+@_PLAN
+@_plan_options
+@click.option("--title", help="What to call the run (default: the plan's file name).")
+@click.option("--yes", is_flag=True, help="Approve the plan whatever it costs within the budget.")
+@click.option("--approve-up-to", type=CREDITS, help="Approve the plan up to that many credits.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
+@app_command
+def run(
+    app: App,
+    plan: Path,
+    target: str | None,
+    pairs: tuple[str, ...],
+    args_file: Path | None,
+    cap: int | None,
+    title: str | None,
+    yes: bool,
+    approve_up_to: int | None,
+    as_json: bool,
+) -> int:
+    """Check, rehearse and run a plan, and print its result."""
+    settings = app.settings
+    if approve_up_to is not None:
+        settings = attrs.evolve(settings, gate=attrs.evolve(settings.gate, approve_up_to=approve_up_to))
+    source, args = read_plan(plan), read_arguments(pairs, args_file)
+    kits = kits_in(app.registry, settings, source)
+    job = Job(
+        title=title or plan.stem,
+        kits=kits,
+        works=open_works(kits, target),
+        target=str(Path(target).resolve()) if target else "",
+        args=args,
+        cap=settings.cap if cap is None else cap,
+    )
+    outcome = _run_job(attrs.evolve(app, settings=settings), job, source, str(plan), yes)
+    say_console().print(outcome_line(outcome))
+    if as_json:
+        click.echo(json.dumps({"result": outcome.result, "status": outcome.status, "error": outcome.error}, indent=2))
+    elif outcome.result is not None:
+        click.echo(outcome.result if isinstance(outcome.result, str) else json.dumps(outcome.result, indent=2))
+    if outcome.error:
+        click.echo(f"planloom: {outcome.error}", err=True)
+    return outcome.exit_code
+
+
+def _run_job(app: App, job: Job, source: str, name: str, yes: bool) -> Outcome:
+    program, _ = compile_plan(source, build_vocabulary(app.registry, app.settings, job.kits), name)
+    rehearsal = _rehearsed(app, job, program)
+    decision = decide(app.registry, app.settings, rehearsal, job.cap)
+    console = say_console()
+    show_rehearsal(console, rehearsal, f"Rehearsal of {name}")
+    decision = approve(console, rehearsal, decision, yes=yes, confirm=lambda text: click.confirm(text, err=True))
+    roles = require_roles(app.settings, rehearsal)
+    job = attrs.evolve(job, facts={"estimate": rehearsal.as_json(), "decision": attrs.asdict(decision)})
+
+    async def main(control: RunControl) -> Outcome:
+        async with open_loom(app.registry, app.settings) as loom:
+            before = loom.unfinished(job)
+            with Progress(console) as progress:
+                return await loom.run(
+                    job,
+                    program,
+                    source,
+                    budget=before.budget if before else None,
+                    listeners=(progress.listener,),
+                    control=control,
+                    roles=roles,
+                )
+
+    return run_cancellable(main)
+
+
+def _rehearsed(app: App, job: Job, program: Any) -> Rehearsal:
+    return rehearse_program(
+        program,
+        registry=app.registry,
+        settings=app.settings,
+        works=job.works,
+        prices=lambda role: app.settings.role(role).price,
+        budget=job.cap,
+        args=job.args,
+    )

@@ -1,0 +1,112 @@
+"""``planloom runs`` and ``show``: what the store knows of runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from planloom._errors import UnknownNameError
+from planloom._money import show_credits
+from planloom.stores import RunRow, Store, StorePlugin
+from ._app import App, app_command, out_console
+
+__all__ = ["runs", "show"]
+
+_SHOWN_CHARACTERS = 4_000
+_FAILED_SHOWN = 20
+
+
+def _open_store(app: App) -> Store:
+    return app.registry.get("store", app.settings.store_kind, StorePlugin).open(app.settings.store_path)
+
+
+@click.command()
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many.")
+@app_command
+def runs(app: App, limit: int) -> None:
+    """List the newest runs."""
+    rows = _open_store(app).runs(limit)
+    if not rows:
+        click.echo("no runs yet; `planloom audit PATH` or `planloom run FILE.plan` makes one")
+        return
+    table = Table("run", "status", "workers", "credits", "began", box=None, pad_edge=False)
+    for row in rows:
+        counts, cost = row.facts.get("counts", {}), row.facts.get("cost", {})
+        table.add_row(
+            Text(row.id), _status(row), str(counts.get("agents", "-")), _paid(cost), row.created_at.replace("T", " ")
+        )
+    out_console().print(table)
+
+
+def _status(row: RunRow) -> str:
+    holes = row.facts.get("counts", {}).get("holes", 0)
+    return f"{row.status}, {holes} holes" if holes else row.status
+
+
+def _paid(cost: Mapping[str, Any]) -> str:
+    return show_credits(cost["paid"]) if "paid" in cost else "-"
+
+
+@click.command()
+@click.argument("run")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@app_command
+def show(app: App, run: str, as_json: bool) -> None:
+    """Show one run: status, phases, cost, what failed, and its result."""
+    store = _open_store(app)
+    row = store.run(run)
+    if row is None:
+        raise UnknownNameError("run", run, [known.id for known in store.runs(200)])
+    if as_json:
+        click.echo(json.dumps(_as_data(store, row), indent=2, default=str))
+        return
+    _print_run(store, row)
+
+
+def _as_data(store: Store, row: RunRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "title": row.title,
+        "status": row.status,
+        "created_at": row.created_at,
+        "facts": row.facts,
+        "plan": row.plan,
+        "result": row.result,
+        "error": row.error,
+        "events": [{"seq": e.seq, "t": e.t, "type": e.type, **e.data} for e in store.events(row.id)],
+    }
+
+
+def _print_run(store: Store, row: RunRow) -> None:
+    console = out_console()
+    cost = row.facts.get("cost", {})
+    full = f", {show_credits(cost['full_price'])} at full price" if "full_price" in cost else ""
+    console.print(Text(f"{row.id}: {row.title}", style="bold"))
+    console.print(Text(f"{_status(row)} | {_paid(cost)} credits paid{full} | began {row.created_at}"))
+    if row.error:
+        console.print(Text(row.error))
+    table = Table("phase", "workers", "done", "failed", "dropped", "undecided", box=None, pad_edge=False)
+    for phase in row.facts.get("phases", ()):
+        columns = [str(phase[key]) for key in ("started", "done", "failed", "dropped", "undecided")]
+        table.add_row(Text(phase["name"] or "(no phase)"), *columns)
+    console.print(table)
+    failed = [thread for thread in store.threads(row.id) if thread.error]
+    for thread in failed[:_FAILED_SHOWN]:
+        console.print(Text(f"{thread.id} {thread.label}: {thread.error}"))
+    if len(failed) > _FAILED_SHOWN:
+        console.print(f"and {len(failed) - _FAILED_SHOWN} more; --json has them all")
+    _print_result(row)
+
+
+def _print_result(row: RunRow) -> None:
+    if row.result is None:
+        return
+    text = json.dumps(row.result, indent=2, default=str)
+    click.echo(text[:_SHOWN_CHARACTERS])
+    if len(text) > _SHOWN_CHARACTERS:
+        click.echo(f"... {len(text) - _SHOWN_CHARACTERS:,} characters more; --json has them all")

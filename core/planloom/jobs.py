@@ -1,0 +1,210 @@
+"""From a plan's text to a run: check, rehearse, decide, approve, run. Every command that runs plans goes through here."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from planlang import Problem, Program, Vocabulary, check
+from planlang import compile as compile_program
+
+from ._abort import Abort
+from ._budget_line import BudgetLine
+from ._errors import PlanRefused
+from ._money import Price
+from .front_door import Asker, FrontDoor
+from .gates import Decision, Gate
+from .kits import Kit, KitWork
+from .lead import WrittenPlan, lead_messages, write_program
+from .loom import Job, Loom
+from .plugins import Registry
+from .prompts import resolved_prompt
+from .questions import Question, Reply, message_of
+from .rehearsal import Rehearsal, rehearse
+from .scouts import Scout, compose_sheet
+from .settings import DEFAULT_PRICES, Settings
+
+__all__ = [
+    "PricedPlan",
+    "compile_plan",
+    "decide",
+    "default_price",
+    "fact_sheet",
+    "kits_in",
+    "price_plan",
+    "require_roles",
+    "write_plan",
+]
+
+
+@attrs.frozen(kw_only=True)
+class PricedPlan:
+    """A plan that passed the check, with what it would need.
+
+    :ivar rehearsal: at the prices that the run will pay. :ivar with_models: at the default prices, where the run is
+        offline and free; ``None`` elsewhere.
+    """
+
+    source: str
+    program: Program
+    vocabulary: Vocabulary
+    rehearsal: Rehearsal
+    with_models: Rehearsal | None
+    advice: tuple[Problem, ...] = ()
+
+
+def kits_in(registry: Registry, settings: Settings, source: str) -> tuple[Kit, ...]:
+    """Return the installed kits whose words or values a plan's text names."""
+    named = set(re.findall(r"[A-Za-z_]\w*", source))
+    kits = registry.all("kit", Kit).values()
+    return tuple(kit for kit in kits if any(e.name in named for e in kit.vocabulary(registry, settings)))
+
+
+def compile_plan(source: str, vocabulary: Vocabulary, name: str = "plan") -> tuple[Program, tuple[Problem, ...]]:
+    """Return the program of a plan and the checker's advice.
+
+    :raises PlanRefused: with every problem, rendered.
+    """
+    problems = check(source, vocabulary)
+    blocking = [problem for problem in problems if problem.severity == "problem"]
+    if blocking:
+        shown = "\n\n".join(problem.render(source, name) for problem in blocking)
+        count = "1 problem" if len(blocking) == 1 else f"{len(blocking)} problems"
+        raise PlanRefused(f"{shown}\n\nthe plan has {count}; mend the lines above")
+    return compile_program(source, vocabulary), tuple(problems)
+
+
+def default_price(role: str) -> Price:
+    """Return what a role's call costs where no model is configured."""
+    return DEFAULT_PRICES.get(role, DEFAULT_PRICES["worker"])
+
+
+def price_plan(
+    source: str,
+    vocabulary: Vocabulary,
+    *,
+    registry: Registry,
+    settings: Settings,
+    works: Mapping[str, KitWork],
+    cap: int,
+    args: Mapping[str, Any] | None = None,
+    name: str = "plan",
+) -> PricedPlan:
+    """Check and rehearse a plan. Call it where no event loop is running.
+
+    :raises PlanRefused: the check found problems.
+    """
+    program, advice = compile_plan(source, vocabulary, name)
+
+    def priced(prices: Callable[[str], Price]) -> Rehearsal:
+        return rehearse(
+            program, registry=registry, settings=settings, works=works, prices=prices, budget=cap, args=args
+        )
+
+    return PricedPlan(
+        source=source,
+        program=program,
+        vocabulary=vocabulary,
+        rehearsal=priced(lambda role: settings.role(role).price),
+        with_models=priced(default_price) if settings.offline else None,
+        advice=advice,
+    )
+
+
+def decide(registry: Registry, settings: Settings, rehearsal: Rehearsal, cap: int) -> Decision:
+    """Return what the configured gate says of a rehearsed plan.
+
+    :raises UnknownNameError: no gate of that name is installed.
+    """
+    gate = registry.get("gate", settings.gate.policy, Gate)
+    return gate.decide(rehearsal, cap, settings.gate)
+
+
+def fact_sheet(registry: Registry, settings: Settings, works: Mapping[str, KitWork], cap: int) -> str:
+    """Return the fact sheet of a job: its kits' scouts, then prices and limits."""
+    scouts = sorted(registry.all("scout", Scout).values(), key=lambda scout: (scout.order, scout.name))
+    reports = [(scout.share_tokens, scout.report(works[scout.kit])) for scout in scouts if scout.kit in works]
+    return f"{compose_sheet(reports)}\n\n{_prices_and_limits(settings, cap)}".strip()
+
+
+def _prices_and_limits(settings: Settings, cap: int) -> str:
+    lines = ["PRICES AND LIMITS"]
+    for role in settings.roles.values():
+        price = role.price
+        parts = [f"{price.call / 1e6:g} a call"] if price.call else []
+        parts += [f"{price.input / 1e6:g} a million input tokens"] if price.input else []
+        parts += [f"{price.output / 1e6:g} a million output tokens"] if price.output else []
+        lines.append(f"{role.name}: {', '.join(parts) or 'free'}")
+    lines.append(f"at most {settings.workers:,} workers, {settings.in_flight} at once")
+    lines.append("a plan has at most 80 lines of code and 6,000 characters outside strings")
+    lines.append(f"budget: {cap / 1e6:g} credits")
+    return "\n".join(lines)
+
+
+async def write_plan(loom: Loom, job: Job, kit: Kit, vocabulary: Vocabulary, sheet: str, budget: str) -> WrittenPlan:
+    """Have the lead write the plan of a job, within the job's budget.
+
+    :raises RunAborted: the lead cannot be asked. :raises ModelError: it gave no answer.
+    """
+    settings = loom.settings
+    messages = lead_messages(resolved_prompt(kit, "lead", settings), vocabulary, job.text or kit.job, sheet)
+
+    async def rehearse_source(source: str) -> Rehearsal:
+        priced = await asyncio.to_thread(
+            price_plan,
+            source,
+            vocabulary,
+            registry=loom.registry,
+            settings=settings,
+            works=job.works,
+            cap=job.cap,
+            args=job.args,
+        )
+        return priced.rehearsal
+
+    asker = _LeadDesk(loom, budget)
+    await loom.store.open_budget(budget, job.cap)
+    return await write_program(messages, vocabulary, asker.ask, rehearse_source)
+
+
+class _LeadDesk:
+    """Asks the lead through a door of its own, before there is a run."""
+
+    def __init__(self, loom: Loom, budget: str) -> None:
+        self._role = loom.settings.role("lead")
+        abort = Abort()
+        line = BudgetLine(
+            loom.store, budget, on_cap="stop", abort=abort, emit=lambda *_: None, paused=lambda paused: None
+        )
+        self._door = FrontDoor(
+            loom.store,
+            clients={self._role.endpoint: loom.client(self._role.endpoint)},
+            line=line,
+            slots=loom.slots,
+            abort=abort,
+            emit=lambda *_: None,
+        )
+        self._asker = Asker(run="planning", thread="lead", started=lambda: None)
+
+    async def ask(self, messages: Sequence[tuple[str, str]]) -> Reply:
+        question = Question(
+            endpoint=self._role.endpoint,
+            model=self._role.model,
+            messages=tuple(message_of(role, text) for role, text in messages),
+            parameters=self._role.parameters,
+        )
+        return await self._door.ask(question, self._role, self._asker)
+
+
+def require_roles(settings: Settings, rehearsal: Rehearsal) -> tuple[str, ...]:
+    """Return the roles that a rehearsed plan uses, all configured.
+
+    :raises ConfigurationError: one is not.
+    """
+    for role in rehearsal.roles:
+        settings.role(role)
+    return tuple(rehearsal.roles)

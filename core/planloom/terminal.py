@@ -1,0 +1,181 @@
+"""What a person sees of a job in a terminal: prices, the question for approval, progress, how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+import attrs
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from ._errors import PlanHeld, PlanRefused
+from ._money import show_credits
+from .gates import Decision, held_advice
+from .listeners import Listener
+from .loom import Outcome, RunControl
+from .rehearsal import Rehearsal
+from .stores import Event
+
+__all__ = ["Progress", "approve", "interactive", "outcome_line", "run_cancellable", "show_rehearsal"]
+
+T = TypeVar("T")
+
+
+def interactive() -> bool:
+    """Return whether a person can be asked: standard input and error are a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def show_rehearsal(console: Console, rehearsal: Rehearsal, heading: str) -> None:
+    """Print what a plan would need."""
+    low, middle, high = rehearsal.credits_p10, rehearsal.credits_p50, rehearsal.credits_p90
+    table = Table(title=heading, title_justify="left", show_edge=False, pad_edge=False, title_style="bold")
+    for name in ("phase", "workers"):
+        table.add_column(name, justify="left" if name == "phase" else "right")
+    for name, workers in rehearsal.phases.items():
+        table.add_row(Text(name or "(no phase)"), str(workers))
+    console.print(table)
+    console.print(
+        f"{rehearsal.agents} workers, {rehearsal.calls} calls, {rehearsal.tokens:,} tokens; "
+        f"{show_credits(middle)} credits ({show_credits(low)} to {show_credits(high)} in {rehearsal.takes} rehearsals)",
+        highlight=False,
+    )
+    for line in rehearsal.advice:
+        console.print(Text(f"worth knowing: {line}"))
+
+
+def approve(
+    console: Console, rehearsal: Rehearsal, decision: Decision, *, yes: bool, confirm: Callable[[str], bool]
+) -> Decision:
+    """Return the decision that stands: the policy's, or a person's where the policy holds the plan.
+
+    :param yes: the person said so beforehand. :param confirm: asks a person, where there is one.
+    :raises PlanRefused: the gate refused it. :raises PlanHeld: it needs a person and there is none, or they said no.
+    """
+    if decision.verdict == "approved":
+        return decision
+    if decision.verdict == "refused":
+        raise PlanRefused(f"the plan was refused: {decision.reason}")
+    if yes:
+        return attrs.evolve(decision, verdict="approved", who="person")
+    advice = held_advice(rehearsal.credits_p90)
+    if not interactive():
+        raise PlanHeld(f"the plan is held for approval: {decision.reason}; {advice}")
+    if confirm(f"The plan needs your approval: {decision.reason}. Run it?"):
+        return attrs.evolve(decision, verdict="approved", who="person")
+    raise PlanHeld(f"the plan was not approved and nothing was spent; {advice}")
+
+
+def outcome_line(outcome: Outcome) -> str:
+    """Return how a run ended, in one line."""
+    paid = f"{show_credits(outcome.paid)} credits paid now, {show_credits(outcome.full_price)} at full price"
+    if outcome.uncertain:
+        paid += f", {show_credits(outcome.uncertain)} for calls of unknown outcome"
+    holes = f" with {outcome.holes} holes" if outcome.holes else ""
+    return (
+        f"{outcome.run_id}: {outcome.status}{holes} | {outcome.agents} workers, {outcome.asked} asked, "
+        f"{outcome.reused} from the ledger | {paid} | {outcome.seconds:.1f} s"
+    )
+
+
+def run_cancellable(main: Callable[[RunControl], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine; Ctrl-C (or SIGTERM) cancels its run through the control, a second one cuts calls in flight."""
+
+    async def guarded() -> T:
+        control = RunControl()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, control.cancel)
+        try:
+            return await main(control)
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+    return asyncio.run(guarded())
+
+
+@attrs.define
+class _PhaseRow:
+    name: str
+    running: int = 0
+    done: int = 0
+    failed: int = 0
+    ended: bool = False
+
+
+class Progress:
+    """Live progress of one run: phases, workers, credits and what the kit counts. A context manager.
+
+    Without a terminal it prints a line when a phase begins and ends.
+
+    :param found: says what the kit has found so far, empty for nothing to say.
+    """
+
+    def __init__(self, console: Console, found: Callable[[], str] = lambda: "") -> None:
+        self._console = console
+        self._found = found
+        self._rows: dict[str, _PhaseRow] = {}
+        self._credits = 0.0
+        self._note = ""
+        self._began = 0.0
+        self._live = Live(get_renderable=self._render, console=console, refresh_per_second=8, transient=True)
+        self._shown = console.is_terminal
+
+    def __enter__(self) -> Progress:
+        if self._shown:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._live.stop()
+
+    @property
+    def listener(self) -> Listener:
+        """What to pass to the run."""
+        return Listener(name="progress", on_event=lambda run, event: self._on(event))
+
+    def _on(self, event: Event) -> None:
+        data = event.data
+        row = self._row(str(data.get("phase") or "")) if "phase" in data else None
+        match event.type:
+            case "run.agent_started" if row:
+                row.running += 1
+            case "run.agent_ended" if row:
+                row.running -= 1
+                row.done += bool(data["ok"])
+                row.failed += not data["ok"]
+                self._credits += float(data["credits"])
+            case "run.phase_ended" if row:
+                row.ended = True
+                self._say(f"{row.name}: {row.done} done, {row.failed} failed, {data['seconds']:.1f} s")
+            case "run.log":
+                self._note = str(data["message"])
+                self._say(self._note)
+            case "run.budget_paused":
+                self._note = f"paused at the budget: {data['spent']:g} of {data['cap']:g} credits spent"
+                self._say(self._note)
+
+    def _row(self, name: str) -> _PhaseRow:
+        return self._rows.setdefault(name, _PhaseRow(name or "(no phase)"))
+
+    def _say(self, line: str) -> None:
+        if not self._shown:
+            self._console.print(Text(line))
+
+    def _render(self) -> Group:
+        table = Table.grid(padding=(0, 2))
+        for row in self._rows.values():
+            mark = ("!" if row.failed else "✓") if row.ended else "…"
+            failed = f"{row.failed} failed" if row.failed else ""
+            table.add_row(mark, Text(row.name), f"{row.running} running", f"{row.done} done", failed)
+        tail = f"{self._credits:.1f} credits"
+        found = self._found()
+        return Group(table, Text(f"{tail}, {found}" if found else tail), Text(self._note[:200], style="dim"))
