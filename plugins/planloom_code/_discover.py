@@ -59,7 +59,8 @@ def discover(path: Path, include: Iterable[str] = (), exclude: Iterable[str] = (
         name = root.name
         return Discovery(root=root.parent, files=(FoundFile(shown_path(name), name),), skipped=(), rules="one file")
     if _is_benchmark(root):
-        root = root / "audited"
+        # Checked again, for it may be a link into the other half.
+        root = _checked(root / "audited")
     skipped: list[Skipped] = []
     candidates, rules = _candidates(root, skipped)
     files = [

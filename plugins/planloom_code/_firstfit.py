@@ -42,12 +42,13 @@ class Rooms:
         node = index + self._leaves
         most[node] = room
         while node > 1:
-            node //= 2
-            left, right = most[2 * node], most[2 * node + 1]
-            larger = left if left >= right else right
-            if most[node] == larger:
+            beside = most[node ^ 1]
+            if beside > room:
+                room = beside
+            node >>= 1
+            if most[node] == room:
                 break
-            most[node] = larger
+            most[node] = room
 
     def _grow(self) -> None:
         old = self._most[self._leaves :]

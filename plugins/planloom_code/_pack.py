@@ -8,6 +8,7 @@ the target is alone in its shard, and a file without lines is in none, for there
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
@@ -107,16 +108,23 @@ def _packed(started: list[list[Packable]], files: Iterable[Packable], tokens: in
     for shard in shards:
         rooms.open(tokens - sum(item.tokens for item in shard))
     for file in _in_order(files):
-        index = rooms.take(file.tokens)
+        size = file.tokens
+        index = rooms.take(size)
         if index is None:
-            index = rooms.open(max(tokens - file.tokens, 0))
+            index = rooms.open(max(tokens - size, 0))
             shards.append([])
         shards[index].append(file)
     return shards
 
 
 def _in_order(files: Iterable[Packable]) -> list[Packable]:
-    return sorted((file for file in files if file.lines), key=lambda f: (folder_of(f.name), -f.tokens, f.name))
+    folders: defaultdict[str, list[tuple[int, str, int, Packable]]] = defaultdict(list)
+    for index, file in enumerate(files):
+        if file.lines:
+            name = file.name
+            # The index only keeps tuples from ever comparing files.
+            folders[folder_of(name)].append((-file.tokens, name, index, file))
+    return [row[-1] for folder in sorted(folders) for row in sorted(folders[folder])]
 
 
 def _shards(groups: Sequence[Sequence[Packable]]) -> tuple[Shard, ...]:

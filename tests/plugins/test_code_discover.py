@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -205,6 +205,13 @@ def test_the_hidden_half_of_a_benchmark_is_refused_as_the_path(tree: Path) -> No
         discover(tree / "hidden" / "deep")
 
 
+def test_a_benchmark_whose_audited_half_is_a_link_to_the_hidden_one_is_refused(tree: Path) -> None:
+    plant(tree, "hidden/key.py")
+    (tree / "audited").symlink_to("hidden")
+    with pytest.raises(HiddenKey):
+        discover(tree)
+
+
 # What only git knows.
 
 
@@ -306,15 +313,22 @@ def test_ignore_files_above_the_path_do_not_count(tmp_path: Path) -> None:
     assert paths(discover(tmp_path / "src")) == ["a.py"]
 
 
-def test_a_tree_deeper_than_python_recurses_is_walked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with 1,500 folders one inside the other."""
     monkeypatch.chdir(tmp_path)
     for _ in range(1500):
         os.mkdir("d")
         os.chdir("d")
     monkeypatch.chdir(tmp_path)
-    plant(tmp_path, "d/d/a.py")
-    plant(tmp_path, "d/" * 1400 + "b.py")
-    assert len(discover(tmp_path).files) == 2
+    yield tmp_path
+    # Some versions of shutil.rmtree recurse, so pytest could not clean up.
+    subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
+
+
+def test_a_tree_deeper_than_python_recurses_is_walked(deep: Path) -> None:
+    plant(deep, "d/d/a.py", "d/" * 1400 + "b.py")
+    assert len(discover(deep).files) == 2
 
 
 # What is refused, and how.

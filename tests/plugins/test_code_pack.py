@@ -106,17 +106,17 @@ def test_a_published_workload_packs_as_tightly_as_its_size_allows() -> None:
 
 def test_fifty_thousand_files_pack_in_a_moment() -> None:
     items = many(50_000)
-    started = time.perf_counter()
+    started = time.process_time()
     pack(items, 100_000)
-    assert time.perf_counter() - started < 2.5
+    assert time.process_time() - started < 2.5
 
 
 @pytest.mark.slow
 def test_a_million_files_pack_in_seconds() -> None:
     items = many(1_000_000)
-    started = time.perf_counter()
+    started = time.process_time()
     pack(items, 100_000)
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30
 
 
 def row(shard: Shard) -> dict[str, str]:
