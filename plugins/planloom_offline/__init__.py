@@ -1,1 +1,59 @@
-"""placeholder"""
+"""The offline analyst: a model client with no model behind it.
+
+It answers scans, skeptics and reports by static rules, in this process and its children: no network, no key, no
+cost, and no file is opened but the text of the question is read. The rules are few and were measured on planted
+bugs; each finding names its rule and what the measurement said. Other plugins bring further rules with the hook
+``register_rules``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from planloom.clients import ClientPlugin, Endpoint, ModelClient
+from planloom.hookspecs import hookimpl
+from planloom.plugins import Kind
+
+from . import hookspecs
+from ._client import OfflineClient, installed_rules
+from ._tight import TIGHT_RULES
+from .parsed import Function, ParsedFile, Shard, Site
+from .rules import Hit, Rule
+
+__all__ = [
+    "TIGHT_RULES",
+    "Function",
+    "Hit",
+    "OfflineClient",
+    "ParsedFile",
+    "Rule",
+    "Shard",
+    "Site",
+    "installed_rules",
+    "register_clients",
+    "register_hookspecs",
+    "register_rules",
+]
+
+
+@hookimpl
+def register_hookspecs(register: Callable[[object, tuple[Kind, ...]], None]) -> None:
+    """Bring the hook ``register_rules``."""
+    register(hookspecs, (Kind("register_rules", "offline rule", lambda: Rule),))
+
+
+@hookimpl
+def register_clients(register: Callable[[ClientPlugin], None]) -> None:
+    """Offer the client ``offline``."""
+    register(ClientPlugin(name="offline", summary="static rules, no model, no network", open=_open, free=True))
+
+
+@hookimpl
+def register_rules(register: Callable[[Rule], None]) -> None:
+    """Offer the tight set."""
+    for rule in TIGHT_RULES:
+        register(rule)
+
+
+def _open(endpoint: Endpoint) -> ModelClient:
+    return OfflineClient(endpoint)
