@@ -1,4 +1,4 @@
-"""From a plan's text to a run: check, rehearse, decide, approve, run. Every command that runs plans goes through here."""
+"""From a plan's text to a run: check, rehearse, decide. Every command that runs plans goes through here."""
 
 from __future__ import annotations
 

@@ -98,11 +98,15 @@ class Outcome:
 
 
 class RunControl:
-    """A hand on a run: cancel it once to let the calls in flight end, twice to cut them off."""
+    """A hand on a run: cancel it once to let the calls in flight end, twice to cut them off.
+
+    :ivar states: each kit's state of the run, by kit name, once it has begun.
+    """
 
     def __init__(self) -> None:
         self.abort = Abort()
         self.door: FrontDoor | None = None
+        self.states: Mapping[str, object] = {}
         self._asked = 0
 
     def cancel(self) -> None:
@@ -212,7 +216,7 @@ class _Execution:
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
             facts={**_job_facts(job), **job.facts, "job": job.key},
         )
-        self.states = {name: work.new_run() for name, work in job.works.items()}
+        self.states = self.control.states = {name: work.new_run() for name, work in job.works.items()}
         line = BudgetLine(
             self.store, self.budget, on_cap=on_cap, abort=self.abort, emit=self.recorder.emit, paused=self._paused
         )

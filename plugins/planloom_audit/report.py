@@ -88,7 +88,8 @@ class Cost:
 class AuditReport:
     """Everything an exporter may say.
 
-    :ivar target: what was audited, as the person named it. :ivar status: the run's status.
+    :ivar target: what was audited, as the person named it. :ivar below: where that folder lies in its repository, as a
+        POSIX path; empty for the repository's root, and where none is known. :ivar status: the run's status.
     :ivar holes: how many workers or questions its outcome lacks.
     :ivar offline: no model was asked: offline rules found what is here. Every format must say so.
     :ivar models: model ids by role. :ivar plan: the plan's name or title, ``plan_hash`` the SHA-256 of its source.
@@ -120,3 +121,4 @@ class AuditReport:
     agents: int = 0
     phases: tuple[Mapping[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    below: str = ""

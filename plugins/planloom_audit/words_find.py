@@ -74,6 +74,7 @@ async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample
     if answer is None:
         return None
     findings, aside = normalise_all(answer["findings"], work.tree, label)
+    run.found += len(findings)
     for item in aside:
         _set_aside(call, run, label, item)
     return [finding_as_data(finding) for finding in findings]

@@ -44,7 +44,7 @@ def judge_words(skeptics: Mapping[str, Skeptic], roles: tuple[str, ...]) -> list
             "check",
             check,
             signature=signature_of(_check_shape),
-            doc="a skeptic judges findings (at most 8 a worker); one verdict each: key, real (None when it failed), reason",
+            doc="a skeptic judges findings, at most 8 a worker; a verdict each: key, real (None if it failed), reason",
             spends=True,
             suspends=True,
             choices={"model": roles, "skeptic": tuple(sorted(skeptics))},
@@ -80,11 +80,9 @@ async def _check(call: Call, findings: list[Finding], skeptic: Skeptic, sample: 
     )
     answer = await host_of(call).work(call, request)
     said = _verdicts_by_number(answer["verdicts"]) if answer is not None else {}
-    missing = "the skeptic failed" if answer is None else "the skeptic left this report out"
-    return [
-        {"key": finding.place.key, "real": said.get(number, (None, missing))[0], "reason": said.get(number, (None, missing))[1]}
-        for number, finding in enumerate(findings, start=1)
-    ]  # fmt: skip
+    missing = (None, "the skeptic failed" if answer is None else "the skeptic left this report out")
+    rows = ((finding, said.get(number, missing)) for number, finding in enumerate(findings, start=1))
+    return [{"key": finding.place.key, "real": real, "reason": reason} for finding, (real, reason) in rows]
 
 
 def _blocks(work: AuditWork, findings: Sequence[Finding]) -> str:

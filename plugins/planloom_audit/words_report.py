@@ -84,7 +84,7 @@ def _row(number: int, bug: Mapping[str, Any]) -> str:
 
 
 def _rank(bugs: list[dict[str, Any]], groups: list[Any]) -> int:
-    """Give each bug its group, severity and title; return how many the writer forgot. The first group of an id holds."""
+    """Give each bug its group, severity and title; return how many the writer forgot. An id's first group holds."""
     for bug in bugs:
         bug |= {"severity": "unranked", "group": 0, "title": ""}
     number = 0

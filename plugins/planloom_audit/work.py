@@ -138,6 +138,7 @@ class AuditRun:
         self.work = work
         self.read: defaultdict[str, set[str]] = defaultdict(set)
         self.failed: defaultdict[str, set[str]] = defaultdict(set)
+        self.found = 0
         self.set_aside: list[str] = []
         self.undecided: dict[str, dict[str, Any]] = {}
 

@@ -8,11 +8,11 @@ import click
 
 from planlang import codes
 from planlang import explain as explain_code
-
 from planloom._errors import Misuse, UnknownNameError
 from planloom.kits import Kit
 from planloom.prompts import resolved_prompt
-from ._app import App, app_command
+
+from .app import App, app_command
 
 __all__ = ["explain", "init", "plugins", "prompts"]
 

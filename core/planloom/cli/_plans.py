@@ -12,7 +12,6 @@ import click
 
 from planlang import Problem
 from planlang import check as check_source
-
 from planloom._errors import Misuse, PlanRefused
 from planloom.jobs import compile_plan, decide, default_price, kits_in, require_roles
 from planloom.kits import Kit, KitWork
@@ -21,7 +20,8 @@ from planloom.rehearsal import Rehearsal
 from planloom.rehearsal import rehearse as rehearse_program
 from planloom.terminal import Progress, approve, outcome_line, run_cancellable, show_rehearsal
 from planloom.words import build_vocabulary
-from ._app import CREDITS, App, app_command, out_console, read_arguments, say_console
+
+from .app import CREDITS, App, app_command, out_console, read_arguments, say_console
 
 __all__ = ["check", "rehearse", "run"]
 

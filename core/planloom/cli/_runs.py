@@ -13,7 +13,8 @@ from rich.text import Text
 from planloom._errors import UnknownNameError
 from planloom._money import show_credits
 from planloom.stores import RunRow, Store, StorePlugin
-from ._app import App, app_command, out_console
+
+from .app import App, app_command, out_console
 
 __all__ = ["runs", "show"]
 

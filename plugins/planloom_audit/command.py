@@ -1,0 +1,149 @@
+"""``planloom audit PATH``."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+from rich.table import Table
+from rich.text import Text
+
+from planloom import Misuse
+from planloom._money import show_credits
+from planloom.cli.app import CREDITS, App, app_command, out_console, say_console
+from planloom.exporters import Exporter
+from planloom.loom import RunControl
+from planloom.terminal import interactive, outcome_line, run_cancellable
+
+from .report import AuditReport
+
+__all__ = ["audit"]
+
+_MOST_ROWS = 50
+_OFFLINE = (
+    "Found by offline rules, with no model asked: each finding names its rule and how often such reports were right "
+    "in a trial."
+)
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write the report's files below DIR.")
+@click.option("--plan", help="Run this saved plan (fixed, fit) or plan file; default: the lead's own plan, else fixed.")
+@click.option("--job", "text", default="", help="What to look for, in words, for a lead.")
+@click.option("--cap", type=CREDITS, help="The budget in credits (default 150).")
+@click.option("--include", multiple=True, metavar="PATTERN", help="Audit only files that match (as in .gitignore).")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files that match.")
+@click.option("--yes", is_flag=True, help="Approve the plan whatever it costs within the budget.")
+@click.option("--approve-up-to", type=CREDITS, help="Approve the plan up to that many credits.")
+@click.option("--trust-config", is_flag=True, help="Use the configuration though it lies in the audited folder.")
+@app_command
+def audit(
+    app: App,
+    path: Path,
+    out: Path | None,
+    plan: str | None,
+    text: str,
+    cap: int | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    yes: bool,
+    approve_up_to: int | None,
+    trust_config: bool,
+) -> int:
+    """Audit the Python code below PATH for behaviour bugs.
+
+    Without a model configured it runs on offline rules: free, and nothing leaves this machine.
+    """
+    from .auditing import Audited, AuditOptions, audit_tree
+    from .trust import require_trust
+    from .work import open_work
+
+    settings = app.settings
+    if approve_up_to is not None:
+        settings = attrs.evolve(settings, gate=attrs.evolve(settings.gate, approve_up_to=approve_up_to))
+    require_trust(settings, path, given=trust_config, ask=_confirm if interactive() else None)
+    _check_out(out)
+    work = open_work(str(path), {"include": include, "exclude": exclude})
+    console = say_console()
+    tree = work.tree
+    console.print(
+        f"{len(tree.files)} files, {tree.lines:,} lines, {tree.tokens:,} tokens; {len(tree.skipped)} not read"
+    )
+    options = AuditOptions(target=path, plan=plan, text=text, cap=settings.cap if cap is None else cap, yes=yes)
+
+    def main(control: RunControl) -> Coroutine[Any, Any, Audited]:
+        return audit_tree(app.registry, settings, work, options, console, control, _confirm)
+
+    audited = run_cancellable(main)
+    if audited.report is not None:
+        _show(audited.report, audited.with_models)
+        if out is not None:
+            _write(app, audited.report, out)
+    console.print(outcome_line(audited.outcome))
+    if audited.outcome.error:
+        console.print(Text(audited.outcome.error))
+    if audited.outcome.status in ("cancelled", "paused"):
+        console.print("run the same command again to go on: what is answered is not asked again")
+    return audited.outcome.exit_code
+
+
+def _confirm(question: str) -> bool:
+    return click.confirm(question, err=True)
+
+
+def _check_out(out: Path | None) -> None:
+    """Make the folder before anything is paid, so that a report never lacks a place."""
+    if out is None:
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".planloom-probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise Misuse(f"cannot write below {out}: {error.strerror}; name another folder with --out") from error
+
+
+def _show(report: AuditReport, with_models: int | None) -> None:
+    console = out_console()
+    table = Table("severity", "place", "function", "votes", "claim", box=None, pad_edge=False)
+    for bug in report.bugs[:_MOST_ROWS]:
+        place = Text(f"{bug.file}:{bug.line}", overflow="fold")
+        votes = f"{bug.votes} of {bug.answers}"
+        table.add_row(bug.severity, place, Text(bug.function or "-", overflow="fold"), votes, Text(bug.claim))
+    if report.bugs:
+        console.print(table)
+    if len(report.bugs) > _MOST_ROWS:
+        console.print(f"and {len(report.bugs) - _MOST_ROWS} more; --out DIR writes them all")
+    console.print(Text(_basis(report)))
+    if report.offline:
+        console.print(_OFFLINE)
+        if with_models is not None:
+            console.print(
+                f"With models this plan costs about {show_credits(with_models)} credits at the default prices; "
+                "`planloom init` writes the configuration that names them."
+            )
+
+
+def _basis(report: AuditReport) -> str:
+    coverage = report.coverage
+    found = f"{len(report.bugs)} findings" if report.bugs else "No finding"
+    undecided = f", {len(report.undecided)} undecided" if report.undecided else ""
+    unseen = f"; {len(coverage.unseen)} files were seen by no scan that answered" if coverage.unseen else ""
+    unread = f"; {len(report.skipped)} files were not read" if report.skipped else ""
+    return f"{found}{undecided} in {coverage.files} files, {coverage.covered} of them read{unseen}{unread}."
+
+
+def _write(app: App, report: AuditReport, out: Path) -> None:
+    exporters = [e for e in app.registry.all("exporter", Exporter).values() if e.kit == "audit"]
+    for exporter in sorted(exporters, key=lambda e: e.file_name):
+        target = out / exporter.file_name
+        try:
+            target.write_text(exporter.export(report), encoding="utf-8")
+        except OSError as error:
+            raise Misuse(f"cannot write {target}: {error.strerror}; run the same command with another --out") from error
+    say_console().print(f"wrote {', '.join(sorted(e.file_name for e in exporters))} below {out}")

@@ -1,0 +1,63 @@
+"""Text that models and audited code wrote, made fit to be shown and stored.
+
+Such text can hide what it says (right-to-left overrides, zero-width characters), break a terminal or a parser (controls)
+or not be text at all (half a surrogate pair, from file names that are no UTF-8). Pages for people name such characters;
+files for programs keep everything that UTF-8 can hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+__all__ = ["clipped", "code_line", "one_line", "plain_data", "visible"]
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for tab and line feed
+    "\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # invisible, or turn the text around
+    "\ud800-\udfff\ufffe\uffff\U000e0000-\U000e0fff]"  # no characters, or only tags
+)
+_LONGEST_TEXT = 2_000
+_LONGEST_CODE_LINE = 400
+
+
+def visible(text: str) -> str:
+    """The text with every hidden character named, as in ``⟨U+202E⟩``; tabs and line feeds stay."""
+    return _HIDDEN.sub(_named, text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """The visible text on a single line, its blanks collapsed, cut when it is too long to read."""
+    return " ".join(clipped(visible(text)).split())
+
+
+def clipped(text: str, longest: int = _LONGEST_TEXT) -> str:
+    """The text, or as many of its first characters as ``longest`` says and how many are missing."""
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]} … ({len(text) - longest:,} more characters)"
+
+
+def code_line(text: str) -> str:
+    """A line of code as a page shows it: nothing hidden, no line end inside, and no longer than people read."""
+    return clipped(visible(text).replace("\n", "⟨U+000A⟩"), _LONGEST_CODE_LINE)
+
+
+def plain_data(value: Any) -> Any:
+    """JSON data for a value made of attrs classes, mappings and sequences, in characters that UTF-8 can hold."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if attrs.has(type(value)):
+        return {field.name: plain_data(getattr(value, field.name)) for field in attrs.fields(type(value))}
+    if isinstance(value, Mapping):
+        return {plain_data(str(key)): plain_data(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(item) for item in value]
+    return value
+
+
+def _named(match: re.Match[str]) -> str:
+    return f"⟨U+{ord(match.group()):04X}⟩"

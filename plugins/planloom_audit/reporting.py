@@ -1,0 +1,155 @@
+"""From a run's outcome to the report that exporters read."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import attrs
+
+from planloom._money import credits_of
+from planloom.loom import Outcome
+from planloom.settings import Settings
+from planloom_code import GRAMMAR, Finding
+
+from .report import SEVERITIES, AuditReport, Bug, Cost, Coverage, Unread
+from .work import AuditRun, AuditWork
+
+__all__ = ["build_report", "severity_rank"]
+
+_LINES_AROUND = 4
+_PHASE_KEYS = ("name", "started", "done", "failed", "dropped", "undecided")
+_RULE = re.compile(r"\[([a-z][a-z0-9-]*)\] ")
+
+
+def severity_rank(severity: str) -> int:
+    """Return a severity's place, 0 for the worst."""
+    return SEVERITIES.index(severity)
+
+
+def build_report(
+    outcome: Outcome,
+    run: AuditRun,
+    settings: Settings,
+    *,
+    target: str,
+    plan: str,
+    plan_hash: str,
+    planning: int,
+    cap: int,
+    notes: Sequence[str] = (),
+) -> AuditReport:
+    """Return the report of a finished run.
+
+    :param planning: what planning cost at full price; ``cap`` the job's budget; both in micro-credits.
+    """
+    work = run.work
+    result = outcome.result if isinstance(outcome.result, Mapping) else {}
+    items = result.get("bugs", outcome.result if isinstance(outcome.result, list) else [])
+    bugs = _with_fingerprints(_bugs(work, items), work)
+    offline = settings.offline
+    return AuditReport(
+        target=target,
+        title=f"Audit of {target}",
+        run_id=outcome.run_id,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=version("planloom"),
+        status=outcome.status,
+        holes=outcome.holes,
+        offline=offline,
+        models={name: role.model for name, role in settings.roles.items()},
+        plan=plan,
+        plan_hash=plan_hash,
+        summary=str(result.get("summary") or ""),
+        bugs=tuple(sorted(bugs, key=lambda bug: (severity_rank(bug.severity), bug.group, bug.file, bug.line or 0))),
+        undecided=tuple(_with_fingerprints(_bugs(work, run.undecided.values()), work)),
+        coverage=_coverage(run),
+        skipped=tuple(Unread(row.path, row.reason) for row in work.tree.skipped),
+        unparsable=tuple(Unread(row.path, row.reason) for row in work.tree.unparsable()),
+        grammar=GRAMMAR,
+        cost=Cost(
+            paid=credits_of(outcome.paid),
+            full_price=credits_of(outcome.full_price + planning),
+            planning=credits_of(planning),
+            uncertain=credits_of(outcome.uncertain),
+            cap=credits_of(cap),
+        ),
+        seconds=outcome.seconds,
+        agents=outcome.agents,
+        phases=tuple({key: phase[key] for key in _PHASE_KEYS} for phase in outcome.phases),
+        notes=tuple(notes),
+    )
+
+
+def _coverage(run: AuditRun) -> Coverage:
+    tree = run.work.tree
+    covered = run.covered
+    return Coverage(
+        files=len(tree.files),
+        lines=tree.lines,
+        tokens=tree.tokens,
+        covered=len(covered),
+        by_lens={lens: len(paths) for lens, paths in sorted(run.read.items())},
+        unseen=tuple(file.path for file in tree.files if file.lines and file.path not in covered),
+    )
+
+
+def _bugs(work: AuditWork, items: Iterable[Any]) -> list[Bug]:
+    rows = [(work.finding(item), item) for item in items if isinstance(item, Mapping)]
+    return [_bug(work, finding, item) for finding, item in rows if isinstance(finding, Finding)]
+
+
+def _bug(work: AuditWork, finding: Finding, item: Mapping[str, Any]) -> Bug:
+    severity = str(item.get("severity", "unranked"))
+    rule = _RULE.match(finding.claim)
+    label = finding.source.split(":")
+    return Bug(
+        file=finding.file,
+        line=finding.line,
+        end_line=finding.end_line,
+        function=finding.function,
+        claim=finding.claim,
+        failing_call=finding.failing_call,
+        expected=finding.expected,
+        confidence=finding.confidence,
+        severity=severity if severity in SEVERITIES else "unranked",
+        title=str(item.get("title") or ""),
+        group=_whole(item.get("group")),
+        votes=_whole(item.get("votes")),
+        answers=_whole(item.get("answers")),
+        reports=finding.reports,
+        sources=finding.sources,
+        lens=label[1] if len(label) > 1 and label[0] == "scan" else "general",
+        rule=rule.group(1) if rule else None,
+        code=_code(work, finding.file, finding.line),
+        reason=str(item.get("reason") or ""),
+    )
+
+
+def _whole(value: Any) -> int:
+    return value if type(value) is int else 0
+
+
+def _code(work: AuditWork, path: str, line: int) -> tuple[tuple[int, str], ...]:
+    lines = work.tree.source(path).lines
+    first = max(1, line - _LINES_AROUND)
+    return tuple((first + offset, text) for offset, text in enumerate(lines[first - 1 : line + _LINES_AROUND]))
+
+
+def _with_fingerprints(bugs: Sequence[Bug], work: AuditWork) -> list[Bug]:
+    seen: Counter[tuple[str, ...]] = Counter()
+    marked = []
+    for bug in bugs:
+        statement = ""
+        if bug.line is not None:
+            statement = " ".join(work.tree.source(bug.file).lines[bug.line - 1].split())
+        key = (bug.rule or bug.lens, bug.file, bug.function or "", statement)
+        digest = hashlib.sha256("\0".join((*key, str(seen[key]))).encode("utf-8", "surrogatepass")).hexdigest()
+        seen[key] += 1
+        marked.append(attrs.evolve(bug, fingerprint=digest))
+    return marked
