@@ -1,0 +1,96 @@
+"""Blocks of statements, and how a statement says that control leaves it.
+
+A statement's closure returns ``None`` when the next one follows, else one of three signals. What a function returns
+waits in its frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from planlang._nodes import Def, For, Lambda, Node, children
+
+from .context import Build, Code, Run, tallest
+from .values import Frame
+
+__all__ = ["BREAK", "CONTINUE", "RETURN", "Signal", "block", "cost_of"]
+
+_NODES_A_STEP: Final = 8
+
+
+class Signal:
+    """Says why the next statement does not follow."""
+
+    __slots__ = ()
+
+
+BREAK: Final = Signal()
+CONTINUE: Final = Signal()
+RETURN: Final = Signal()
+
+
+def cost_of(nodes: Sequence[Node]) -> int:
+    """Return the steps that running these once costs: one each, and more for large expressions.
+
+    The bodies of loops, functions and comprehensions are left out: they are charged when they run.
+    """
+    return sum(1 + _size(node) // _NODES_A_STEP for node in nodes)
+
+
+def _size(node: Node) -> int:
+    count = 0
+    stack: list[Node] = [node]
+    while stack:
+        top = stack.pop()
+        count += 1
+        if isinstance(top, For):
+            stack.append(top.iterable)
+        elif isinstance(top, Lambda | Def):
+            stack.append(top.parameters)
+        else:
+            stack.extend(children(top))
+    return count
+
+
+def block(build: Build, nodes: Sequence[Node]) -> Code:
+    """Return code that runs statements one after the other."""
+    parts = build.codes(nodes)
+    height = 1 + tallest(parts)
+    if len(parts) == 1:
+        return parts[0]
+    if any(part.waits for part in parts):
+        return Code(_waiting(parts), True, height)
+    if len(parts) == 2:
+        return Code(_two(parts[0].run, parts[1].run), False, height)
+    runs = [part.run for part in parts]
+
+    def run(frame: Frame) -> Any:
+        for part in runs:
+            signal = part(frame)
+            if signal is not None:
+                return signal
+        return None
+
+    return Code(run, False, height)
+
+
+def _two(first: Run, second: Run) -> Run:
+    def run(frame: Frame) -> Any:
+        signal = first(frame)
+        if signal is not None:
+            return signal
+        return second(frame)
+
+    return run
+
+
+def _waiting(parts: list[Code]) -> Run:
+    async def run(frame: Frame) -> Any:
+        for part in parts:
+            signal = await part.run(frame) if part.waits else part.run(frame)
+            if signal is not None:
+                return signal
+        return None
+
+    return run

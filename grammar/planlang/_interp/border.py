@@ -1,0 +1,226 @@
+"""Copies of values across the border between a plan and its host, in both directions.
+
+Plain data crosses, exact types only; functions and opaque values pass as they are. Both copies walk with a stack of
+their own, are capped in depth, charge each item, and copy shared parts once for every place they appear in, so a
+structure that doubles with each level is stopped by the step limit and not by the host's memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, Final
+
+from planlang._vocabulary import Opaque
+
+from .meter import LimitHitError, Meter
+from .tasks import Task
+from .values import (
+    SCALARS,
+    Builtin,
+    DictView,
+    GuestFunction,
+    PlanDict,
+    PlanList,
+    PlanSet,
+    WordValue,
+    new_dict,
+    new_list,
+    new_set,
+    type_name,
+)
+from .walk import check_key
+
+__all__ = ["KeptSet", "export_result", "from_host", "to_host"]
+
+_FUNCTIONS: Final = (GuestFunction, WordValue, Builtin)
+_ITEM_BYTES: Final = 8
+_PLAIN: Final[dict[type, type]] = {PlanList: list, PlanDict: dict, PlanSet: set, tuple: tuple, DictView: list}
+
+
+class KeptSet(set[Any]):
+    """A set that iterates in the order in which the plan added its items, so that no host depends on hash seeds."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        kept = dict.fromkeys(items)
+        super().__init__(kept)
+        self._kept = kept
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate in the order of insertion; items that a host added come last."""
+        present = [item for item in self._kept if item in self]
+        return chain(present, (item for item in super().__iter__() if item not in self._kept))
+
+
+def to_host(meter: Meter, value: Any) -> Any:
+    """Return the value as plain data of its own, and charge its size as sent to the host."""
+    if type(value) in SCALARS:
+        size = len(value) if type(value) is str else _ITEM_BYTES
+        plain = value
+    else:
+        plain, size = _copy_out(meter, value, functions=True)
+    meter.bytes_to_host += size
+    if meter.bytes_to_host > meter.limits.bytes_to_host:
+        raise LimitHitError("bytes_to_host", meter.bytes_to_host, meter.limits.bytes_to_host)
+    return plain
+
+
+def export_result(meter: Meter, value: Any) -> Any:
+    """Return a plan's result as plain data; :raises TypeError: there is a function in it."""
+    if type(value) in SCALARS:
+        return value
+    return _copy_out(meter, value, functions=False)[0]
+
+
+def _copy_out(meter: Meter, value: Any, functions: bool) -> tuple[Any, int]:
+    size = 0
+    top: list[Any] = []
+    stack: list[tuple[type, Iterator[Any], list[Any]]] = [(list, iter((value,)), top)]
+    while stack:
+        kind, items, made = stack[-1]
+        for item in items:
+            meter.work(1)
+            size += _ITEM_BYTES
+            if type(item) in SCALARS:
+                size += len(item) if type(item) is str else 0
+                made.append(item)
+            elif type(item) in _PLAIN:
+                if len(stack) > meter.limits.data_depth:
+                    raise LimitHitError("data_depth", len(stack), meter.limits.data_depth)
+                stack.append((_PLAIN[type(item)], _children(meter, item), []))
+                break
+            else:
+                made.append(_passes(item, functions))
+        else:
+            stack.pop()
+            if stack:
+                stack[-1][2].append(_finished(kind, made))
+    return top[0], size
+
+
+def _children(meter: Meter, value: Any) -> Iterator[Any]:
+    kind = type(value)
+    if kind is PlanDict:
+        meter.dict_of(len(value))
+        return chain.from_iterable(value.items())
+    if kind is DictView:
+        meter.list_of(len(value.source))
+        return iter(value.native())
+    if kind is PlanSet:
+        meter.dict_of(len(value))
+    else:
+        meter.list_of(len(value))
+    return iter(value)
+
+
+def _finished(kind: type, items: list[Any]) -> Any:
+    if kind is list:
+        return items
+    if kind is tuple:
+        return tuple(items)
+    if kind is dict:
+        return dict(zip(items[::2], items[1::2], strict=True))
+    return KeptSet(items)
+
+
+def _passes(value: Any, functions: bool) -> Any:
+    if isinstance(value, Opaque) or type(value) is range:
+        return value
+    if functions and isinstance(value, _FUNCTIONS):
+        return value
+    if isinstance(value, _FUNCTIONS):
+        raise TypeError("the result holds a function; a result is plain data")
+    raise TypeError(f"a {type_name(value)} cannot leave the plan; make a list of it first")
+
+
+def from_host(task: Task, value: Any, counted: bool = True) -> Any:
+    """Return a plan's own copy of a host's plain data; it belongs to the task.
+
+    :param counted: whether its size counts as received from the host.
+    :raises TypeError: the host returned something that is not plain data.
+    """
+    meter = task.meter
+    kind = type(value)
+    if kind in SCALARS:
+        size = len(value) if kind is str else _ITEM_BYTES
+        copy = _scalar_in(meter, value)
+    else:
+        copy, size = _copy_in(task, value)
+    if counted:
+        meter.bytes_from_host += size
+        if meter.bytes_from_host > meter.limits.bytes_from_host:
+            raise LimitHitError("bytes_from_host", meter.bytes_from_host, meter.limits.bytes_from_host)
+    return copy
+
+
+def _scalar_in(meter: Meter, value: Any) -> Any:
+    if type(value) is str:
+        meter.text_of(len(value), wide=not value.isascii())
+    elif type(value) is int:
+        meter.integer(value)
+    return value
+
+
+def _copy_in(task: Task, value: Any) -> tuple[Any, int]:
+    meter = task.meter
+    size = 0
+    top: list[Any] = []
+    stack: list[tuple[type, Iterator[Any], list[Any]]] = [(list, iter((value,)), top)]
+    while stack:
+        kind, items, made = stack[-1]
+        for item in items:
+            meter.work(1)
+            size += _ITEM_BYTES
+            if type(item) in SCALARS:
+                size += len(item) if type(item) is str else 0
+                made.append(_scalar_in(meter, item))
+            elif type(item) in (list, tuple, dict, set, frozenset, KeptSet):
+                if len(stack) > meter.limits.data_depth:
+                    raise LimitHitError("data_depth", len(stack), meter.limits.data_depth)
+                stack.append((type(item), _host_children(meter, item), []))
+                break
+            else:
+                made.append(_accepted(item))
+        else:
+            stack.pop()
+            if stack:
+                stack[-1][2].append(_received(task, kind, made))
+    return top[0], size
+
+
+def _host_children(meter: Meter, value: Any) -> Iterator[Any]:
+    if type(value) is dict:
+        meter.dict_of(len(value))
+        return chain.from_iterable(value.items())
+    if type(value) in (list, tuple):
+        meter.list_of(len(value))
+        return iter(value)
+    meter.dict_of(len(value))
+    # A host's bare set has no order of its own that is the same on every run.
+    return (
+        iter(value) if type(value) is KeptSet else iter(sorted(value, key=lambda item: (str(type(item)), repr(item))))
+    )
+
+
+def _received(task: Task, kind: type, items: list[Any]) -> Any:
+    if kind is list:
+        return new_list(task, items)
+    if kind is tuple:
+        return tuple(items)
+    if kind is dict:
+        keys = items[::2]
+        for key in keys:
+            check_key(task.meter, key)
+        return new_dict(task, zip(keys, items[1::2], strict=True))
+    for item in items:
+        check_key(task.meter, item)
+    return new_set(task, items)
+
+
+def _accepted(value: Any) -> Any:
+    if isinstance(value, Opaque | GuestFunction | WordValue | Builtin) or type(value) is range:
+        return value
+    raise TypeError(
+        f"a word returned {type(value).__name__}; words return plain data: None, bool, int, float, str, list, tuple, "
+        "dict, set, or an Opaque"
+    )

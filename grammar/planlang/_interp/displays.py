@@ -1,0 +1,205 @@
+"""Displays of lists, tuples, sets and dicts, f-strings, subscripts and slices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from planlang._nodes import (
+    DictDisplay,
+    Field,
+    FString,
+    ListDisplay,
+    Node,
+    SetDisplay,
+    Slice,
+    Starred,
+    Subscript,
+    TupleDisplay,
+)
+
+from .context import Build, Code, eager, tallest
+from .iterate import items_of
+from .subscripts import get_item, slice_of
+from .text import format_value
+from .values import Frame, PlanDict, PlanList, new_dict, new_list, new_set, type_name
+from .walk import check_key
+
+__all__ = [
+    "dict_display",
+    "fstring",
+    "list_display",
+    "set_display",
+    "slice_parts",
+    "subscript",
+    "tuple_display",
+]
+
+
+def _spread(build: Build, nodes: list[Node]) -> tuple[list[Code], Callable[[Frame, list[Any]], list[Any]]]:
+    """Return code for each item and a function that puts the items of starred ones in their place."""
+    starred = [type(node) is Starred for node in nodes]
+    parts = [build.code(node.value if isinstance(node, Starred) else node) for node in nodes]
+    if not any(starred):
+        return parts, lambda _frame, values: values
+
+    def spread(frame: Frame, values: list[Any]) -> list[Any]:
+        items: list[Any] = []
+        for value, is_starred in zip(values, starred, strict=True):
+            if is_starred:
+                items.extend(items_of(frame, value))
+            else:
+                items.append(value)
+        return items
+
+    return parts, spread
+
+
+def list_display(build: Build, node: ListDisplay) -> Code:
+    """Return code for ``[...]``."""
+    parts, spread = _spread(build, node.items)
+
+    def finish(frame: Frame, values: list[Any]) -> PlanList:
+        items = spread(frame, values)
+        frame[0].meter.list_of(len(items))
+        return new_list(frame[0], items)
+
+    return eager(build, node.start, parts, finish)
+
+
+def tuple_display(build: Build, node: TupleDisplay) -> Code:
+    """Return code for ``(...)``."""
+    parts, spread = _spread(build, node.items)
+
+    def finish(frame: Frame, values: list[Any]) -> tuple[Any, ...]:
+        items = spread(frame, values)
+        frame[0].meter.tuple_of(len(items))
+        return tuple(items)
+
+    return eager(build, node.start, parts, finish)
+
+
+def set_display(build: Build, node: SetDisplay) -> Code:
+    """Return code for ``{...}`` without colons."""
+    parts, spread = _spread(build, node.items)
+
+    def finish(frame: Frame, values: list[Any]) -> Any:
+        items = spread(frame, values)
+        meter = frame[0].meter
+        meter.dict_of(len(items))
+        for item in items:
+            check_key(meter, item)
+        return new_set(frame[0], items)
+
+    return eager(build, node.start, parts, finish)
+
+
+def dict_display(build: Build, node: DictDisplay) -> Code:
+    """Return code for ``{key: value, **more}``."""
+    parts: list[Code] = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is not None:
+            parts.append(build.code(key))
+        parts.append(build.code(value))
+    spreads = [key is None for key in node.keys]
+
+    def finish(frame: Frame, values: list[Any]) -> PlanDict:
+        made = new_dict(frame[0])
+        meter = frame[0].meter
+        meter.dict_of(len(spreads))
+        remaining = iter(values)
+        for is_spread in spreads:
+            first = next(remaining)
+            if is_spread:
+                _merge(frame, made, first)
+            else:
+                check_key(meter, first)
+                made[first] = next(remaining)
+        return made
+
+    return eager(build, node.start, parts, finish)
+
+
+def _merge(frame: Frame, made: PlanDict, source: Any) -> None:
+    if type(source) is not PlanDict:
+        raise TypeError(f"'{type_name(source)}' object is not a mapping")
+    frame[0].meter.grow_dict(len(made), len(source))
+    made.update(source)
+
+
+def fstring(build: Build, node: FString) -> Code:
+    """Return code for an f-string; values are formatted one by one, as they are read."""
+    parts = [part if isinstance(part, str) else _field(build, part) for part in node.parts]
+    fields = [part for part in parts if isinstance(part, Code)]
+    if any(field.waits for field in fields):
+        return eager(build, node.start, [_text(part) if isinstance(part, str) else part for part in parts], _joined)
+    fail = build.fail
+    pieces = [part if isinstance(part, str) else part.run for part in parts]
+
+    def run(frame: Frame) -> str:
+        texts = [piece if type(piece) is str else piece(frame) for piece in pieces]  # type: ignore[operator] # type() does not narrow
+        try:
+            return _joined(frame, texts)
+        except Exception as error:
+            raise fail(node.start, error) from error.__cause__
+
+    return Code(run, False, 4 + tallest(fields))
+
+
+def _text(text: str) -> Code:
+    return Code(lambda _frame: text, False, 1)
+
+
+def _joined(frame: Frame, texts: list[Any]) -> str:
+    length, wide = 0, False
+    for text in texts:
+        length += len(text)
+        wide = wide or not text.isascii()
+    frame[0].meter.text_of(length, wide)
+    return "".join(texts)
+
+
+def _field(build: Build, field: Field) -> Code:
+    parts = [build.code(field.value)]
+    if field.spec is not None:
+        parts.append(fstring(build, field.spec))
+    conversion = field.conversion
+
+    def finish(frame: Frame, values: list[Any]) -> str:
+        return format_value(frame[0].meter, values[0], conversion, values[1] if len(values) > 1 else "")
+
+    return eager(build, field.start, parts, finish)
+
+
+def subscript(build: Build, node: Subscript) -> Code:
+    """Return code for ``value[index]``."""
+    fail = build.fail
+    offset = node.start
+    if isinstance(node.index, Slice):
+        parts = [build.code(node.value), *slice_parts(build, node.index)]
+        return eager(build, offset, parts, lambda frame, v: get_item(frame, v[0], slice_of(v[1], v[2], v[3])))
+    value, index = build.codes([node.value, node.index])
+    if value.waits or index.waits:
+        return eager(build, offset, [value, index], lambda frame, v: get_item(frame, v[0], v[1]), 6)
+    value_run, index_run = value.run, index.run
+
+    def run(frame: Frame) -> Any:
+        container = value_run(frame)
+        key = index_run(frame)
+        kind = type(container)
+        if (kind is PlanDict and type(key) is str and key in container) or (
+            kind is PlanList and type(key) is int and -len(container) <= key < len(container)
+        ):
+            return container[key]
+        try:
+            return get_item(frame, container, key)
+        except Exception as error:
+            raise fail(offset, error) from error.__cause__
+
+    return Code(run, False, 6 + max(value.height, index.height))
+
+
+def slice_parts(build: Build, node: Slice) -> list[Code]:
+    """Return code for the three parts of a slice; a missing one gives ``None``."""
+    nothing = Code(lambda _frame: None, False, 1)
+    return [nothing if part is None else build.code(part) for part in (node.lower, node.upper, node.step)]

@@ -1,0 +1,73 @@
+"""One task of a program: where it stands, what it may change, which iteration locks its generators hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .meter import Meter
+
+__all__ = ["Task", "adopt_check", "locked_error"]
+
+
+class Task:
+    """A thread of a plan; owned by the runner that started it.
+
+    ``path`` is its address in the plan, ``calls`` how many counted words it has called, ``open_locks`` what its
+    unfinished generators iterate over, ``ended`` whether its values now belong to its ``parent``, ``offset`` the
+    place of the last builtin or method that may call functions, ``read_only`` whether nobody may change its values.
+    """
+
+    __slots__ = (
+        "calls",
+        "ended",
+        "groups",
+        "level",
+        "meter",
+        "offset",
+        "open_locks",
+        "parent",
+        "path",
+        "read_only",
+        "scope",
+        "seated",
+    )
+
+    def __init__(self, meter: Meter, path: str, parent: Task | None, scope: dict[str, object]) -> None:
+        self.meter, self.path, self.parent, self.scope = meter, path, parent, scope
+        self.calls = 0
+        self.ended = False
+        self.open_locks: set[Any] = set()
+        self.level: int = 0 if parent is None else parent.level + 1
+        self.seated = False
+        self.groups = 0
+        self.offset = 0
+        self.read_only = False
+
+    def end(self) -> None:
+        """Hand what the task made to its parent and release what its generators still hold."""
+        self.ended = True
+        for lock in tuple(self.open_locks):
+            lock.release()
+
+
+def adopt_check(value: Any, task: Task) -> None:
+    """Return when the task may change the value, whose tag names another task; else raise.
+
+    Follows finished tasks to their parents and shortens the way for the next look.
+    """
+    owner: Task = value.owner
+    while owner.ended and owner.parent is not None:
+        owner = owner.parent
+    if owner is task:
+        value.owner = task
+        return
+    if owner.read_only:
+        raise PermissionError("this value is read-only; change a copy of it")
+    raise PermissionError(
+        "this value belongs to another task; return what the task found and let the plan that started it collect it"
+    )
+
+
+def locked_error(value: Any) -> RuntimeError:
+    """Return the error for adding to or removing from a value that a loop iterates over."""
+    return RuntimeError("a loop iterates over this value: collect the changes and apply them after the loop")

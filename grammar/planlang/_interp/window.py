@@ -1,0 +1,211 @@
+"""Tasks of a plan: started by place, through one window for the whole program.
+
+At most ``tasks_in_flight`` tasks are open at once; the rest wait as function values, which is what makes a hundred
+thousand of them cheap. A task that waits for its own children gives its seat to them, so nesting cannot deadlock,
+and the deepest group is served first, so a plan is worked off branch by branch and not level by level.
+
+A thunk that fails gives ``None``; its siblings go on. When the host ends the program or a limit is hit, nothing new
+starts, what runs is left to end, and the first error is raised where the tasks were started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from planlang._errors import PlanAborted, PlanError, PlanFailed, PlanLimitError
+
+from .border import to_host
+from .meter import Meter
+from .tasks import Task
+from .values import Builtin, Frame, GuestFunction, WordValue, type_name
+
+if TYPE_CHECKING:
+    from .words import Place
+
+__all__ = ["Window"]
+
+Failure = Callable[[str, PlanFailed], None]
+
+_TASK_STEPS: Final = 15  # starting and ending a task takes as long as this many steps
+_TASK_BYTES: Final = 1_000
+
+
+class Group:
+    """The thunks of one call that runs tasks; changed by the window alone."""
+
+    __slots__ = ("context", "done", "first", "left", "on_failure", "place", "results", "running", "started", "thunks")
+
+    def __init__(self, place: Place, thunks: Sequence[Any], first: int, on_failure: Failure) -> None:
+        self.place, self.thunks, self.first, self.on_failure = place, thunks, first, on_failure
+        self.results: list[Any] = [None] * len(thunks)
+        self.started = 0
+        self.left = len(thunks)
+        self.running: set[asyncio.Task[None]] = set()
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.context = contextvars.copy_context()
+
+    def drop_rest(self) -> None:
+        """Start none of the thunks that wait."""
+        self.left -= len(self.thunks) - self.started
+        self.started = len(self.thunks)
+        self.finish()
+
+    def finish(self) -> None:
+        """Wake the parent when all that started have ended."""
+        if self.left == 0 and not self.done.done():
+            self.done.set_result(None)
+
+
+class Window:
+    """The seats of one program and the groups that wait for them."""
+
+    def __init__(self, meter: Meter, fail: Callable[[int, BaseException], PlanError]) -> None:
+        self._meter, self._fail = meter, fail
+        self._free = meter.limits.tasks_in_flight
+        self._waiting: dict[int, deque[Group]] = {}
+        self._open: set[Group] = set()
+        self.started = 0
+
+    async def run(self, place: Place, thunks: Sequence[Any], first: int, on_failure: Failure) -> list[Any]:
+        """Run every thunk as a task and return their values, as the host's, in order."""
+        if self._meter.stopped is not None:
+            raise self._meter.stopped
+        if not thunks:
+            return []
+        group = Group(place, thunks, first, on_failure)
+        self._open.add(group)
+        self._give_seat(place.task)
+        self._waiting.setdefault(place.task.level, deque()).append(group)
+        self._pump()
+        try:
+            await group.done
+        except asyncio.CancelledError:
+            await self._abandon(group)
+            raise
+        finally:
+            self._open.discard(group)
+            self._take_seat(place.task)
+        if self._meter.stopped is not None:
+            raise self._meter.stopped
+        return group.results
+
+    async def close(self) -> None:
+        """Cancel what still runs and wait for it; nothing is left behind when a run ends."""
+        for group in tuple(self._open):
+            await self._abandon(group)
+
+    def stop(self, error: PlanError) -> None:
+        """End the program with this error, unless it is ending already."""
+        self._meter.stop(error)
+        for queue in self._waiting.values():
+            while queue:
+                queue.popleft().drop_rest()
+
+    def _give_seat(self, task: Task) -> None:
+        task.groups += 1
+        if task.seated and task.groups == 1:
+            self._free += 1
+
+    def _take_seat(self, task: Task) -> None:
+        task.groups -= 1
+        if task.seated and task.groups == 0:
+            self._free -= 1
+
+    async def _abandon(self, group: Group) -> None:
+        group.drop_rest()
+        for running in group.running:
+            running.cancel()
+        while group.running:
+            await asyncio.wait(group.running)
+
+    def _pump(self) -> None:
+        while self._free > 0:
+            group = self._next_group()
+            if group is None:
+                return
+            try:
+                self._meter.work(_TASK_STEPS)
+                self._meter.store(_TASK_BYTES)
+            except Exception as error:
+                self.stop(self._fail(group.place.offset, error))
+                group.drop_rest()
+                return
+            self._start(group)
+
+    def _next_group(self) -> Group | None:
+        """Return the deepest group that has thunks to start."""
+        for level in sorted(self._waiting, reverse=True):
+            queue = self._waiting[level]
+            while queue:
+                if queue[0].started < len(queue[0].thunks):
+                    return queue[0]
+                queue.popleft()
+            del self._waiting[level]
+        return None
+
+    def _start(self, group: Group) -> None:
+        at = group.started
+        group.started += 1
+        self.started += 1
+        self._free -= 1
+        context = group.context.copy()
+        running = asyncio.create_task(self._run_thunk(group, at), context=context)
+        group.running.add(running)
+        running.add_done_callback(lambda ended: self._ended(group, ended))
+
+    def _ended(self, group: Group, ended: asyncio.Task[None]) -> None:
+        group.running.discard(ended)
+        self._free += 1
+        group.left -= 1
+        if not ended.cancelled() and ended.exception() is not None:
+            self.stop(self._fail(group.place.offset, ended.exception() or RuntimeError()))
+        group.finish()
+        self._pump()
+
+    async def _run_thunk(self, group: Group, at: int) -> None:
+        parent = group.place.task
+        task = Task(self._meter, f"{group.place.path}.{group.first + at}", parent, dict(parent.scope))
+        task.seated = True
+        try:
+            if self._meter.slice[1]:
+                await asyncio.sleep(0)
+            group.results[at] = await self._value(group, task, group.thunks[at])
+        except (PlanLimitError, PlanAborted) as error:
+            self.stop(error)
+        except PlanFailed as error:
+            self._report(group, task, error)
+        except Exception as error:
+            failure = self._fail(group.place.offset, error)
+            if isinstance(failure, PlanFailed):
+                self._report(group, task, failure)
+            else:
+                self.stop(failure)
+        finally:
+            task.end()
+
+    def _report(self, group: Group, task: Task, error: PlanFailed) -> None:
+        try:
+            group.on_failure(task.path, error)
+        except Exception as fault:
+            self.stop(self._fail(group.place.offset, fault))
+
+    async def _value(self, group: Group, task: Task, thunk: Any) -> Any:
+        place = group.place
+        frame: Frame = [task, place.frame[1], 0, None]
+        kind = type(thunk)
+        if kind is GuestFunction:
+            code = thunk.code
+            inner = code.enter(frame, thunk, ())
+            return to_host(self._meter, await code.run(inner) if code.waits else code.run(inner))
+        if kind is WordValue:
+            value = thunk.call(frame, (), {}, place.offset)
+            return to_host(self._meter, await value if thunk.waits else value)
+        if kind is Builtin:
+            return to_host(self._meter, thunk.call(frame))
+        if callable(thunk):
+            return await thunk(place.child(task, frame))
+        raise TypeError(f"a task must be a function, got a {type_name(thunk)}; write `lambda: ...`")
