@@ -1,1 +1,35 @@
-"""placeholder"""
+"""The client for every server that speaks OpenAI's ``/chat/completions``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from planloom.clients import ClientPlugin, Endpoint, ModelClient
+from planloom.hookspecs import hookimpl
+
+__all__ = ["CLIENT", "open_client", "register_clients"]
+
+
+def open_client(endpoint: Endpoint) -> ModelClient:
+    """Return a client for an endpoint; nothing is sent yet.
+
+    :raises ConfigurationError: the url, the key's variable, a timeout or a setting cannot be used.
+    """
+    # The HTTP client takes a third of a second to import, which no command that asks nothing should wait for.
+    from ._client import OpenAIClient
+
+    return OpenAIClient.open(endpoint)
+
+
+CLIENT = ClientPlugin(
+    name="openai",
+    summary="any server with OpenAI's /chat/completions: OpenAI, vLLM, Ollama, llama.cpp, OpenRouter, ...",
+    open=open_client,
+    settings=("allow_insecure", "proxy"),
+)
+
+
+@hookimpl
+def register_clients(register: Callable[[ClientPlugin], None]) -> None:
+    """Offer the client."""
+    register(CLIENT)
