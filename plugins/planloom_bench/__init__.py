@@ -12,7 +12,8 @@ from planloom.plugins import Kind
 from . import hookspecs
 from ._bench import AuditedFile, Bench, load_bench
 from ._chance import Chance, chance_line
-from ._commands import bench_command, to_json
+from ._commands import bench_command, score_command, to_json
+from ._demo import demo_command
 from ._errors import BadBenchmark, BadFindings, BenchError, ExamplesLeft
 from ._intervals import wilson
 from ._key import KINDS, Key, KeyEntry, read_key
@@ -43,6 +44,7 @@ __all__ = [
     "Tally",
     "bench_command",
     "chance_line",
+    "demo_command",
     "load_bench",
     "load_report",
     "read_key",
@@ -52,6 +54,7 @@ __all__ = [
     "register_scorers",
     "render_score",
     "score",
+    "score_command",
     "strip_examples",
     "tally",
     "to_json",
@@ -75,5 +78,7 @@ def register_scorers(register: Callable[[Scorer], None]) -> None:
 
 @hookimpl
 def register_commands(register: Callable[[click.Command], None]) -> None:
-    """Bring ``planloom bench``."""
+    """Bring ``planloom bench``, ``planloom score`` and ``planloom demo``."""
     register(bench_command)
+    register(score_command)
+    register(demo_command)

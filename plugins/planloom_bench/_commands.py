@@ -1,4 +1,4 @@
-"""``planloom bench``: scoring a report against a benchmark's key."""
+"""``planloom score`` and ``planloom bench``: scoring a report against a benchmark's key."""
 
 from __future__ import annotations
 
@@ -32,9 +32,11 @@ def path_command() -> None:
     click.echo(planloom_data.shelf_benchmark())
 
 
-@bench_command.command(name="score")
+@click.command(name="score")
 @click.argument("findings", type=click.Path(path_type=Path))
-@click.option("--benchmark", type=click.Path(path_type=Path), help="Folder of the benchmark; the shelf's by default.")
+@click.option(
+    "--bench", "benchmark", type=click.Path(path_type=Path), help="Folder of the benchmark; the shelf's by default."
+)
 @click.option("--clean", type=click.Path(path_type=Path), help="Findings of the same audit on the clean copy.")
 @click.option("--scorer", default=FIVE_LINES.name, show_default=True, help="Rule for when a finding counts.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)

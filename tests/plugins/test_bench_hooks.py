@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 import planloom_bench
 from planloom.hookspecs import hookimpl
 from planloom.plugins import Registry, load_plugins
-from planloom_bench import Scorer, bench_command
+from planloom_bench import Scorer, score_command
 
 
 class SameFile:
@@ -34,7 +34,7 @@ def findings(tmp_path: Path) -> str:
 
 
 def run(registry: Registry, *arguments: str) -> Result:
-    return CliRunner().invoke(bench_command, arguments, obj=registry, catch_exceptions=False)
+    return CliRunner().invoke(score_command, arguments, obj=registry, catch_exceptions=False)
 
 
 def test_hook_register_scorers(registry: Registry) -> None:

@@ -1,0 +1,49 @@
+# Two commands need nothing but git, make, Python (>= 3.11) with pip and venv, and the package index:
+#   make audit   audits a small library with planted bugs and scores the findings
+#   make test    lint, types, import contract, tests
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+SOURCES := grammar core plugins tests data
+
+.PHONY: audit test test-all lint types contract unit format clean
+
+audit: $(VENV)/.audit
+	$(BIN)/planloom demo
+
+test: lint types contract unit
+
+test-all: lint types contract
+	$(BIN)/python -m pytest -q -rs -n auto
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+contract: $(VENV)/.test
+	$(BIN)/lint-imports --no-logo
+
+unit: $(VENV)/.test
+	$(BIN)/python -m pytest -q -rs -n auto -m "not slow"
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "planloom needs Python 3.11 or newer, this is %d.%d: run make PYTHON=python3.12" % sys.version_info[:2])'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.audit: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.test: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@ $(VENV)/.audit
