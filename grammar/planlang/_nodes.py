@@ -231,9 +231,7 @@ class If(Node):
     __slots__ = ("bodies", "orelse", "tests")
     fields = ("tests", "bodies", "orelse")
 
-    def __init__(
-        self, start: int, end: int, tests: list[Node], bodies: list[list[Node]], orelse: list[Node]
-    ) -> None:
+    def __init__(self, start: int, end: int, tests: list[Node], bodies: list[list[Node]], orelse: list[Node]) -> None:
         below = [*tests, *orelse]
         for body in bodies:
             below.extend(body)
@@ -451,9 +449,7 @@ class Call(Node):
     __slots__ = ("args", "callee", "function", "keywords")
     fields = ("function", "args", "keywords")
 
-    def __init__(
-        self, start: int, end: int, function: Node, args: list[Node], keywords: list[Keyword]
-    ) -> None:
+    def __init__(self, start: int, end: int, function: Node, args: list[Node], keywords: list[Keyword]) -> None:
         super().__init__(start, end, 1 + _tallest([function, *args, *keywords]))
         self.function, self.args, self.keywords = function, args, keywords
         self.callee = NEVER
@@ -493,9 +489,7 @@ class Slice(Node):
     __slots__ = ("lower", "step", "upper")
     fields = ("lower", "upper", "step")
 
-    def __init__(
-        self, start: int, end: int, lower: Node | None, upper: Node | None, step: Node | None
-    ) -> None:
+    def __init__(self, start: int, end: int, lower: Node | None, upper: Node | None, step: Node | None) -> None:
         super().__init__(start, end, 1 + _tallest([lower, upper, step]))
         self.lower, self.upper, self.step = lower, upper, step
 

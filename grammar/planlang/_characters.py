@@ -1,0 +1,82 @@
+"""Which characters a source may hold, and what to say about the others."""
+
+from __future__ import annotations
+
+import re
+
+from ._faults import Fault
+
+__all__ = ["clean", "stray"]
+
+# Control characters (but tab and line ends), bidirectional marks and overrides, line separators, halves of surrogate
+# pairs: what makes a text read otherwise than it shows, or cannot be stored.
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+_LOOK_ALIKE = dict(
+    zip(
+        "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0455\u0458\u0501\u04cf\u0432\u043a\u043c\u043d\u0442"
+        "\u03b1\u03bf\u03c1\u03c5\u03bd\u03b9\u03ba\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425",
+        "aeopcyxisjdlbkmhtaopuvikABEKMHOPCTX",
+        strict=True,
+    )
+)
+
+
+def clean(source: str, faults: list[Fault]) -> str:
+    """Return ``source`` with characters that no plan may hold as blanks; each kind of them is one fault."""
+    if not _FORBIDDEN.search(source):
+        return source
+    said: set[str] = set()
+    for found in _FORBIDDEN.finditer(source):
+        char = found.group()
+        if char not in said and len(said) < 8:
+            said.add(char)
+            faults.append(Fault("PL005", found.start(), found.end(), *_forbidden(char)))
+    return _FORBIDDEN.sub(" ", source)
+
+
+def _forbidden(char: str) -> tuple[str, str]:
+    point = ord(char)
+    if 0xD800 <= point <= 0xDFFF:
+        kind = "half a character"
+    elif point in (0x2028, 0x2029):
+        kind = "a line separator"
+    elif point > 0x9F:
+        kind = "a mark that changes the direction of text"
+    else:
+        kind = "a control character"
+    written = f"\\x{point:02x}" if point <= 0xFF else f"\\u{point:04x}"
+    advice = (
+        "delete it." if 0xD800 <= point <= 0xDFFF else f"delete it; inside a text write `{written}` if it is meant."
+    )
+    return f"U+{point:04X} is {kind}, which no plan may hold", advice
+
+
+def stray(text: str) -> tuple[str, str]:
+    """Return message and hint for a character, or a name, that is not part of the language."""
+    if len(text) > 1 or text.isalpha():
+        latin = _latin(text)
+        odd = next((c for c in text if not c.isascii()), text[0])
+        message = f"names are written in ASCII letters; `{text}` has U+{ord(odd):04X}"
+        return message, f"write `{latin}`." if latin.isidentifier() else "write it in the letters a to z."
+    if text.isspace():
+        return f"U+{ord(text):04X} is a blank that Python does not read", "write an ordinary blank."
+    if text == "`":
+        return "a backtick is not part of Python", "delete it."
+    if text == "!":
+        return "`!` is not an operator", 'write `not`, or `!=` for "differs".'
+    if text == "?":
+        return "`?` is not an operator", "write `a if test else b`."
+    shown = f"`{text}`" if text.isprintable() else f"U+{ord(text):04X}"
+    return f"{shown} is not part of Python outside a text", "delete it, or put it in quotes."
+
+
+def _latin(text: str) -> str:
+    import unicodedata  # only for names that are refused
+
+    plain = unicodedata.normalize("NFKD", text)
+    return "".join(
+        _LOOK_ALIKE.get(c, c) for c in plain if not unicodedata.combining(c) and (c.isascii() or c in _LOOK_ALIKE)
+    )

@@ -1,0 +1,531 @@
+"""Cuts a source text into tokens, and says there what only the text can tell.
+
+The cut is by hand, because the true cause of most broken plans is known here and nowhere later: a stack of open
+brackets names the one that was never closed, at the place where it opened; f-strings are cut by the same code, so
+that fields nest with the same quotes; indentation, tabs, curly quotes, fences and characters that are not Python are
+seen in place. A fault never stops the cut: the line that it spoils is replaced by ``pass`` so that the rest of the
+plan is still read.
+
+Depth is bounded here, before anything recursive looks at the text: brackets and f-strings may nest only so far.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ._characters import clean, stray
+from ._faults import Fault
+from ._layout import Layout
+from ._limits import Rules
+from ._literals import number, unescape
+from ._prose import looks_like_prose
+from ._token import KEYWORDS, OPERATORS, Token
+
+__all__ = ["Tokens", "tokenize"]
+
+_TOKEN = re.compile(
+    r"(?P<blank>(?:[ \t]|\\(?:\r\n|\r|\n))+)"
+    r"|(?P<newline>\r\n|\r|\n)"
+    r"|(?P<comment>\#[^\r\n]*)"
+    r"|(?P<text>(?:[rRuUfFbBtT]{1,2})?(?:'''|\"\"\"|'|\"))"
+    r"|(?P<name>[^\W\d]\w*)"
+    r"|(?P<number>0[xXoObB]\w*|\.?\d(?:[eE][+-](?=\d)|[\w.])*)"
+    rf"|(?P<op>{'|'.join(re.escape(op) for op in OPERATORS)})"
+)
+_TEXT_END = {
+    "'": re.compile(r"[^'\\\r\n]*+(?:\\(?:\r\n|[\s\S])[^'\\\r\n]*+)*+'"),
+    '"': re.compile(r'[^"\\\r\n]*+(?:\\(?:\r\n|[\s\S])[^"\\\r\n]*+)*+"'),
+    "'''": re.compile(r"[^'\\]*+(?:(?:\\[\s\S]|'(?!''))[^'\\]*+)*+'''"),
+    '"""': re.compile(r'[^"\\]*+(?:(?:\\[\s\S]|"(?!""))[^"\\]*+)*+"""'),
+}
+_LINE_END = re.compile(r"[^\r\n]*")
+_SELF_DOCUMENTING = re.compile(r"=(?!=)[ \t\r\n]*(?=[}!:])")
+_CONVERSION = re.compile(r"![ \t]*(\w*)[ \t]*")
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_OPENERS = {")": "(", "]": "[", "}": "{"}
+_CURLY = {"\u201c": '\u201c\u201d\u201e"', "\u201d": '\u201c\u201d\u201e"', "\u201e": '\u201c\u201d\u201e"'}
+_CURLY |= dict.fromkeys("\u2018\u2019\u201a", "\u2018\u2019\u201a'")
+_DEEPEST_FSTRING = 12
+_REREADS = 4
+"""How often the text after a bracket that was never closed is read again; each costs a pass over the rest."""
+
+
+class Tokens:
+    """A source text, cut.
+
+    :ivar whole: false when some lines could not be read, so that nothing can be said about names.
+    :ivar source: the text that the offsets belong to; characters that no plan may hold are blanks in it.
+    :ivar code_characters: characters outside of texts, comments and blank lines.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.tokens: list[Token] = []
+        self.faults: list[Fault] = []
+        self.whole = True
+        self.code_characters = len(source)
+
+
+class _Spoiled(Exception):  # noqa: N818 - a jump out of nested readers, never an error
+    """The rest of the physical line cannot be read; ``resume`` is where to go on, with ``brackets`` open."""
+
+    def __init__(self, resume: int, brackets: list[tuple[str, int]]) -> None:
+        self.resume, self.brackets = resume, brackets
+
+
+class _TooDeep(Exception):  # noqa: N818 - a jump to the end of the cut, never an error
+    """Brackets nest too deep to go on."""
+
+
+def tokenize(source: str, rules: Rules) -> Tokens:
+    """Cut ``source``; its faults are part of what comes out."""
+    return _Cutter(source, rules).run()
+
+
+class _Cutter:
+    def __init__(self, source: str, rules: Rules) -> None:
+        self.out = Tokens(source)
+        self.out.source = clean(source, self.out.faults)
+        self.source = self.out.source
+        self.rules = rules
+        self.tokens = self.out.tokens
+        self.brackets: list[tuple[str, int]] = []
+        self.layout = Layout(self.source, self.tokens, self.out.faults)
+        self.line_token = 0
+        self.fstring_depth = 0
+        self.rereads = 0
+        self.line_spoiled = False
+        self.said: set[str] = set()
+
+    def run(self) -> Tokens:
+        size = len(self.source)
+        pos = self._line_start(1 if self.source.startswith("\ufeff") else 0)
+        while pos < size:
+            try:
+                pos = self._code(pos, -1)
+                if self.brackets:
+                    pos = self._never_closed()
+            except _Spoiled as spoiled:
+                pos = spoiled.resume
+                self.brackets[:] = spoiled.brackets
+                self.fstring_depth, self.line_spoiled = 0, True
+            except _TooDeep:
+                pos, self.line_spoiled = size, True
+        if self.line_spoiled:
+            self._replace_line(size)
+        self.layout.finish(size)
+        return self.out
+
+    # ---- faults
+
+    def complain(self, code: str, start: int, end: int, message: str, hint: str) -> None:
+        self.out.faults.append(Fault(code, start, end, message, hint))
+
+    def _bad_number(self, code: str, start: int, end: int, message: str, hint: str) -> None:
+        self.complain(code, start, end, message, hint)
+        self.line_spoiled = self.line_spoiled or code == "PL018"
+
+    def once(self, code: str, start: int, end: int, message: str, hint: str) -> None:
+        """Complain about a cause that usually strikes many times in one plan."""
+        if code not in self.said:
+            self.said.add(code)
+            self.complain(code, start, end, message, hint)
+
+    def _replace_line(self, pos: int) -> None:
+        self.out.whole = self.line_spoiled = False
+        del self.tokens[self.line_token :]
+        self.brackets.clear()
+        self.tokens.append(Token("pass", "pass", pos, pos))
+        self.layout.spoiled = True
+
+    def _line_end(self, pos: int) -> int:
+        found = _LINE_END.match(self.source, pos)
+        return found.end() if found else pos
+
+    def _spoil(self, code: str, start: int, end: int, message: str, hint: str) -> _Spoiled:
+        """Complain, and return the jump to the next line; prose is named as such instead."""
+        line_start = max(self.source.rfind("\n", 0, start), self.source.rfind("\r", 0, start)) + 1
+        line = self.source[line_start : self._line_end(start)]
+        if looks_like_prose(line):
+            self.once("PL009", line_start, line_start + len(line), *_PROSE)
+        else:
+            self.complain(code, start, end, message, hint)
+        resume = self._line_end(start)
+        return _Spoiled(resume, self._still_open(self.source[start:resume]))
+
+    def _still_open(self, unread: str) -> list[tuple[str, int]]:
+        """Return the brackets that are open after a line of which ``unread`` could not be cut."""
+        inside = next((i for i, (opener, _) in enumerate(self.brackets) if opener[0] == "f"), len(self.brackets))
+        still = self.brackets[:inside]
+        for char in reversed(unread.rstrip(" \t:")):
+            if not still or char != _CLOSERS[still[-1][0]]:
+                break
+            still.pop()
+        return still
+
+    def _never_closed(self) -> int:
+        """Name the bracket that swallowed the rest of the source; return where its line should have ended."""
+        opener, start = self.brackets[0]
+        if not self.line_spoiled:
+            self.complain("PL011", start, start + 1, *_unclosed(opener))
+        self.line_spoiled = True
+        self.brackets.clear()
+        self.rereads += 1
+        if self.rereads > _REREADS:
+            return len(self.source)
+        resume = self.layout.next_statement(self._line_end(start))
+        return resume if resume >= 0 else len(self.source)
+
+    # ---- code
+
+    def _code(self, pos: int, base: int) -> int:
+        """Cut code from ``pos`` to the end, or to the end of the f-string field that bracket ``base`` opened."""
+        source, tokens, match = self.source, self.tokens, _TOKEN.match
+        size = len(source)
+        while pos < size:
+            if len(self.brackets) == base + 1 and base >= 0 and source[pos] in "}:!=":
+                stop = self._field_part(pos)
+                if stop >= 0:
+                    return stop
+            found = match(source, pos)
+            if found is None:
+                pos = self._not_python(pos)
+                continue
+            kind, end = found.lastgroup, found.end()
+            if kind == "name":
+                word = found.group()
+                if word in KEYWORDS:
+                    tokens.append(Token(word, word, pos, end))
+                else:
+                    tokens.append(Token("NAME", word, pos, end))
+                    if not word.isascii():
+                        self._not_ascii(word, pos, end)
+            elif kind == "op":
+                op = found.group()
+                if op in _CLOSERS:
+                    self._open(op, pos)
+                elif op in _OPENERS:
+                    end = self._close(op, pos, base)
+                    pos = end
+                    continue
+                tokens.append(Token(op, op, pos, end))
+            elif kind == "text":
+                end = self._text(found.group(), pos, end)
+            elif kind == "number":
+                value = number(found.group(), pos, self.rules.literal, self._bad_number)
+                tokens.append(Token("NUMBER", value, pos, end))
+            elif kind == "newline":
+                end = self._newline(pos, end, base)
+            elif kind == "comment":
+                self.out.code_characters -= end - pos
+            pos = end
+        return pos
+
+    def _newline(self, pos: int, end: int, base: int) -> int:
+        self.out.code_characters -= end - pos
+        if base >= 0 and len(self.brackets) == base + 1:
+            start = self.brackets[-1][1]
+            raise self._spoil("PL016", start, pos, *_FIELD_OPEN)
+        if self.brackets:
+            return end
+        if self.line_spoiled:
+            self._replace_line(pos)
+        self.tokens.append(Token("NEWLINE", "", pos, end))
+        return self._line_start(end)
+
+    def _line_start(self, pos: int) -> int:
+        pos, skipped = self.layout.line(pos, self.once)
+        self.out.code_characters -= skipped
+        self.line_token = len(self.tokens)
+        return pos
+
+    def _open(self, opener: str, pos: int) -> None:
+        self.brackets.append((opener, pos))
+        if len(self.brackets) > self.rules.node_height:
+            self.complain("PL004", pos, pos + 1, *_too_deep(self.rules.node_height))
+            raise _TooDeep
+
+    def _close(self, closer: str, pos: int, base: int) -> int:
+        """Match a closing bracket with what is open, and return where to go on."""
+        inner = self.brackets[base + 1 :]
+        if inner and inner[-1][0] == _OPENERS[closer]:
+            self.brackets.pop()
+        elif any(opener == _OPENERS[closer] for opener, _ in inner):
+            self._close_skipped(closer)
+        elif inner:
+            opener = self.brackets.pop()[0]
+            self._spoil_on("PL012", pos, *_mismatch(closer, opener))
+        else:
+            self._spoil_on("PL012", pos, *_stray_closer(closer))
+        self.tokens.append(Token(closer, closer, pos, pos + 1))
+        return pos + 1
+
+    def _close_skipped(self, closer: str) -> None:
+        """Close what lies inside the bracket that ``closer`` belongs to: those were never closed."""
+        while self.brackets[-1][0] != _OPENERS[closer]:
+            opener, start = self.brackets.pop()
+            self._spoil_on("PL011", start, *_unclosed(opener, closer))
+        self.brackets.pop()
+
+    def _spoil_on(self, code: str, start: int, message: str, hint: str) -> None:
+        """Complain about a bracket; its line is cut to the end, only to find where that is."""
+        if not self.line_spoiled:
+            self.complain(code, start, start + 1, message, hint)
+        self.line_spoiled = True
+
+    def _not_ascii(self, word: str, start: int, end: int) -> None:
+        self.complain("PL030", start, end, *stray(word))
+
+    def _not_python(self, pos: int) -> int:
+        char = self.source[pos]
+        if char in _CURLY:
+            return self._curly(pos)
+        if char == "\\":
+            raise self._spoil("PL006", pos, pos + 1, *_BACKSLASH)
+        if looks_like_prose(self.source[self.layout.line_begin(pos) : self._line_end(pos)]):
+            raise self._spoil("PL006", pos, pos + 1, "", "")
+        if not self.line_spoiled:
+            self.once("PL006", pos, pos + 1, *stray(char))
+        self.line_spoiled = self.line_spoiled or not char.isspace()
+        return pos + 1
+
+    # ---- texts
+
+    def _curly(self, pos: int) -> int:
+        """Read a text between curly quotes as if they were straight."""
+        quotes = _CURLY[self.source[pos]]
+        straight = quotes[-1]
+        line_end = self._line_end(pos + 1)
+        close = next((i for i in range(pos + 1, line_end) if self.source[i] in quotes), -1)
+        if close < 0:
+            raise self._spoil("PL007", pos, pos + 1, *_curly_quote(straight))
+        self.once("PL007", pos, pos + 1, *_curly_quote(straight))
+        self.tokens.append(Token("STRING", self.source[pos + 1 : close], pos, close + 1))
+        return close + 1
+
+    def _text(self, opening: str, pos: int, inside: int) -> int:
+        quote = opening.lstrip("rRuUfFbBtT")
+        prefix = opening[: len(opening) - len(quote)].lower()
+        if prefix in ("", "r", "u", "b", "br", "rb"):
+            return self._plain_text(prefix, quote, pos, inside)
+        if prefix in ("f", "fr", "rf"):
+            return self._fstring(prefix, quote, pos, inside)
+        self.complain("PL019", pos, inside, *_prefix(opening, prefix, quote))
+        return self._plain_text("", quote, pos, inside)
+
+    def _plain_text(self, prefix: str, quote: str, pos: int, inside: int) -> int:
+        found = _TEXT_END[quote].match(self.source, inside)
+        if found is None:
+            raise self._unclosed_text(quote, pos)
+        end = found.end()
+        text = self.source[inside : end - len(quote)]
+        if "b" in prefix:
+            self.complain("PL050", pos, end, *_BYTES)
+        elif prefix != "r":
+            text = unescape(text, inside, self.complain)
+        self.out.code_characters -= end - pos
+        self.tokens.append(Token("STRING", text.replace("\r\n", "\n").replace("\r", "\n"), pos, end))
+        return end
+
+    def _unclosed_text(self, quote: str, pos: int) -> _Spoiled:
+        if len(quote) == 1:
+            field = self._own_field(quote)
+            if field >= 0:
+                return self._spoil("PL016", field, field + 1, *_FIELD_OPEN)
+            return self._spoil("PL013", pos, pos + 1, *_unclosed_quote(quote))
+        self.complain("PL013", pos, pos + 3, *_unclosed_quote(quote))
+        return _Spoiled(len(self.source), [])
+
+    def _own_field(self, quote: str) -> int:
+        """Return where the field opened in which a quote is really the end of the f-string around it, or -1."""
+        for opener, start in reversed(self.brackets):
+            if opener.startswith("f"):
+                return start if opener == "f" + quote else -1
+        return -1
+
+    # ---- f-strings
+
+    def _fstring(self, prefix: str, quote: str, pos: int, inside: int) -> int:
+        self.fstring_depth += 1
+        if self.fstring_depth > _DEEPEST_FSTRING:
+            self.complain("PL004", pos, inside, *_too_deep(_DEEPEST_FSTRING))
+            raise _TooDeep
+        self.tokens.append(Token("FSTART", self.source[pos:inside], pos, inside))
+        end = self._fstring_parts("r" in prefix, quote, pos, inside)
+        self.fstring_depth -= 1
+        return end
+
+    def _fstring_parts(self, raw: bool, quote: str, start: int, pos: int) -> int:
+        source, size = self.source, len(self.source)
+        begin, single = pos, len(quote) == 1
+        while pos < size:
+            char = source[pos]
+            if char == quote[0] and source.startswith(quote, pos):
+                self._middle(begin, pos, raw)
+                self.tokens.append(Token("FEND", quote, pos, pos + len(quote)))
+                self.out.code_characters -= len(quote)
+                return pos + len(quote)
+            if char == "{" and source[pos + 1 : pos + 2] != "{":
+                self._middle(begin, pos, raw)
+                begin = pos = self._field(pos, quote, raw)
+            elif char in "{}":
+                pos = self._brace(pos)
+            elif char == "\\":
+                pos = self._skip_escape(pos, raw)
+            elif single and char in "\r\n":
+                break
+            else:
+                pos += 1
+        if not single:
+            self.complain("PL013", start, start + len(quote), *_unclosed_quote(quote))
+            raise _Spoiled(size, [])
+        raise self._spoil("PL013", start, start + 1, *_unclosed_quote(quote))
+
+    def _brace(self, pos: int) -> int:
+        if self.source.startswith(("{{", "}}"), pos):
+            return pos + 2
+        self.complain("PL016", pos, pos + 1, *_SINGLE_BRACE)
+        return pos + 1
+
+    def _skip_escape(self, pos: int, raw: bool) -> int:
+        after = self.source[pos + 1 : pos + 3]
+        if not raw and after == "N{":
+            close = self.source.find("}", pos)
+            return close + 1 if close >= 0 else len(self.source)
+        if after[:1] in ("{", "}"):
+            return pos + 1
+        return pos + 3 if after == "\r\n" else pos + 2
+
+    def _middle(self, begin: int, end: int, raw: bool) -> None:
+        if begin == end:
+            return
+        self.out.code_characters -= end - begin
+        text = self.source[begin:end].replace("{{", "{").replace("}}", "}")
+        if not raw:
+            text = unescape(text, begin, self.complain)
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        self.tokens.append(Token("FMIDDLE", text, begin, end))
+
+    def _field(self, pos: int, quote: str, raw: bool) -> int:
+        """Cut one ``{...}`` and return where the text goes on."""
+        self._open("f" + quote, pos)
+        base = len(self.brackets) - 1
+        self.tokens.append(Token("FIELD_OPEN", "{", pos, pos + 1))
+        opened = len(self.tokens)
+        end = self._code(pos + 1, base)
+        if end >= len(self.source):
+            raise self._spoil("PL016", pos, pos + 1, *_FIELD_OPEN)
+        if len(self.tokens) == opened or self.tokens[opened].type in ("FEQ", "CONVERSION"):
+            raise self._spoil("PL016", pos, end + 1, *_EMPTY_FIELD)
+        if self.source[end] == ":":
+            end = self._spec(end, quote, raw)
+        self.tokens.append(Token("FIELD_CLOSE", "}", end, end + 1))
+        self.brackets.pop()
+        return end + 1
+
+    def _field_part(self, pos: int) -> int:
+        """Read what may follow the expression of a field: the place of its ``:`` or ``}``, or -1 for "more code"."""
+        source = self.source
+        equals = _SELF_DOCUMENTING.match(source, pos)
+        if equals:
+            self.tokens.append(Token("FEQ", "=", pos, equals.end()))
+            pos = equals.end()
+        if source[pos] == "!" and source[pos + 1 : pos + 2] != "=":
+            pos = self._conversion(pos)
+        return pos if source[pos : pos + 1] in ("}", ":") else -1
+
+    def _conversion(self, pos: int) -> int:
+        found = _CONVERSION.match(self.source, pos)
+        letter = found.group(1) if found else ""
+        end = found.end() if found else pos + 1
+        if letter not in ("r", "s", "a"):
+            self.complain("PL016", pos, end, *_bad_conversion(letter))
+            letter = "r"
+        if self.source[end : end + 1] not in ("}", ":"):
+            raise self._spoil("PL016", self.brackets[-1][1], end, *_FIELD_OPEN)
+        self.tokens.append(Token("CONVERSION", letter, pos, end))
+        return end
+
+    def _spec(self, pos: int, quote: str, raw: bool) -> int:
+        """Cut a format specification from its colon, and return the place of the closing brace."""
+        self.tokens.append(Token("FCOLON", ":", pos, pos + 1))
+        source, begin, pos = self.source, pos + 1, pos + 1
+        while pos < len(source):
+            char = source[pos]
+            if char == "}":
+                self._middle(begin, pos, raw)
+                return pos
+            if char == "{":
+                self._middle(begin, pos, raw)
+                begin = pos = self._field(pos, quote, raw)
+            elif source.startswith(quote, pos) or (len(quote) == 1 and char in "\r\n"):
+                break
+            else:
+                pos += 1
+        raise self._spoil("PL016", self.brackets[-1][1], self.brackets[-1][1] + 1, *_FIELD_OPEN)
+
+
+# ---- what is said: (message, hint)
+
+_PROSE = (
+    "this line is prose, not part of a plan",
+    "send the plan alone; put explanations behind `#`.",
+)
+_FIELD_OPEN = (
+    "this `{` in an f-string is never closed",
+    "close the field with `}` before the text ends, or write `{{` for a brace.",
+)
+_EMPTY_FIELD = (
+    "this f-string field is empty",
+    "put an expression between the braces, or write `{{}}` for the braces themselves.",
+)
+_SINGLE_BRACE = ("a single `}` in an f-string closes nothing", "write `}}` for a brace.")
+_BYTES = ("bytes are not part of the plan language", "drop the `b`: use a text.")
+_BACKSLASH = (
+    "a backslash outside a text must be the last character of its line",
+    "delete the backslash, or put the expression in brackets to go on in the next line.",
+)
+
+
+def _unclosed(opener: str, closer: str = "") -> tuple[str, str]:
+    before = f" before the `{closer}` that ends what is around it" if closer else ""
+    return f"`{opener}` is never closed{before}", f"add the `{_CLOSERS[opener]}` that belongs to it."
+
+
+def _mismatch(closer: str, opener: str) -> tuple[str, str]:
+    return f"`{closer}` cannot close `{opener}`", f"write `{_CLOSERS[opener]}` here."
+
+
+def _stray_closer(closer: str) -> tuple[str, str]:
+    return f"`{closer}` closes nothing: no `{_OPENERS[closer]}` is open here", f"delete this `{closer}`."
+
+
+def _unclosed_quote(quote: str) -> tuple[str, str]:
+    if len(quote) == 3:
+        return f"the text that starts here is never closed by {quote}", f"add {quote} where the text ends."
+    return (
+        "the text that starts here is not closed on its line",
+        f"close it with {quote} before the line ends; write a line break inside it as `\\n`.",
+    )
+
+
+def _curly_quote(straight: str) -> tuple[str, str]:
+    return "this is a curly quote, which Python does not read", f"use straight quotes: {straight}."
+
+
+def _prefix(opening: str, prefix: str, quote: str) -> tuple[str, str]:
+    shown = opening[: len(prefix)]
+    if prefix in ("t", "tr", "rt"):
+        return f"template texts (`{shown}{quote}`) are not part of the plan language", "write an f-string."
+    return f"`{shown}` is not a prefix of a text", "use none, `r` or `f`."
+
+
+def _bad_conversion(letter: str) -> tuple[str, str]:
+    return f"`!{letter}` is not a conversion", "use `!r`, `!s` or `!a`, or leave it out."
+
+
+def _too_deep(most: int) -> tuple[str, str]:
+    return (
+        f"this nests more than {most} levels deep",
+        "give parts of it names of their own, in lines before this one.",
+    )
