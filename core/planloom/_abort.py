@@ -14,18 +14,25 @@ T = TypeVar("T")
 
 
 class Abort:
-    """Why a run must end, once it must; waits that go through it end with that reason within one turn of the loop."""
+    """Why a run must end, once it must; waits that go through it end with that reason within one turn of the loop.
+
+    A wait runs in the task of who waits, which is cancelled and then told the reason, as ``asyncio.timeout`` does it: a
+    wait in a task of its own could be granted a slot or money in the very turn in which its owner leaves.
+    """
 
     def __init__(self) -> None:
         self.reason: RunAborted | None = None
-        self._waits: set[asyncio.Future[Any]] = set()
+        self._waits: set[asyncio.Task[Any]] = set()
+        self._woken: set[asyncio.Task[Any]] = set()
 
     def set(self, reason: RunAborted) -> None:
         """End the run for this reason; the first one stays."""
-        if self.reason is None:
-            self.reason = reason
-            for wait in list(self._waits):
-                wait.cancel()
+        if self.reason is not None:
+            return
+        self.reason = reason
+        for task in self._waits - {_current_task()}:
+            self._woken.add(task)
+            task.cancel()
 
     def check(self) -> None:
         """Raise the reason, if there is one."""
@@ -33,26 +40,32 @@ class Abort:
             raise self.reason
 
     async def until(self, wait: Coroutine[Any, Any, T]) -> T:
-        """Wait for something that may be given up without loss.
+        """Wait for something that can be cancelled without loss.
 
         :raises RunAborted: the run ended first; the wait is cancelled.
         """
         if self.reason is not None:
             wait.close()
             raise self.reason
-        task = asyncio.ensure_future(wait)
+        task = asyncio.current_task()
+        assert task is not None
         self._waits.add(task)
         try:
-            return await task
+            return await wait
         except asyncio.CancelledError:
-            task.cancel()
-            if self.reason is not None and not _cancelled_from_outside():
+            if task in self._woken and task.cancelling() == 1:
+                assert self.reason is not None
                 raise self.reason from None
             raise
         finally:
             self._waits.discard(task)
+            if task in self._woken:
+                self._woken.discard(task)
+                task.uncancel()
 
 
-def _cancelled_from_outside() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+def _current_task() -> asyncio.Task[Any] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # no loop runs in this thread
+        return None

@@ -7,6 +7,7 @@ Two candidates that both satisfy the schema and differ are ambiguous: the first 
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ __all__ = ["Reading", "read_answer", "repair_request"]
 # Values are sought at this many opening brackets at most, so that a hostile reply costs linear time.
 _MAX_STARTS = 200
 _MAX_PROBLEMS = 8
+_MAX_PROBLEMS_SOUGHT = 64
 _PROBLEM_LENGTH = 120
 _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 
@@ -108,8 +110,7 @@ def _strict(raw: str) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            twice = _first_repeated(pairs)
             raise _Refused(f"the key `{twice[:40]}` stands twice in one object")
         return made
 
@@ -122,12 +123,22 @@ def _strict(raw: str) -> Any:
     return json.loads(raw, parse_constant=refuse, object_pairs_hook=unique, parse_float=finite)
 
 
+def _first_repeated(pairs: list[tuple[str, Any]]) -> str:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            return key
+        seen.add(key)
+    raise AssertionError("no key is repeated")
+
+
 def problems_of(value: Any, schema: Mapping[str, Any]) -> tuple[str, ...]:
     """Return how ``value`` breaks a JSON Schema, as ``path: message``; at most eight."""
     # jsonschema takes 60 ms to import, and a run that only replays text answers never needs it.
     from jsonschema import Draft202012Validator
 
-    errors = sorted(Draft202012Validator(schema).iter_errors(value), key=lambda e: list(map(str, e.absolute_path)))
+    found = itertools.islice(Draft202012Validator(schema).iter_errors(value), _MAX_PROBLEMS_SOUGHT)
+    errors = sorted(found, key=lambda e: list(map(str, e.absolute_path)))
     return tuple(
         f"{'.'.join(map(str, error.absolute_path)) or 'top level'}: {error.message}"[:_PROBLEM_LENGTH]
         for error in errors[:_MAX_PROBLEMS]

@@ -19,7 +19,16 @@ import attrs
 
 from ._abort import Abort
 from ._budget_line import BudgetLine
-from ._errors import AuthenticationFailed, CacheMiss, RunAborted, RunStopped, SpendRefused, StoreFull
+from ._errors import (
+    AuthenticationFailed,
+    CacheMiss,
+    RunAborted,
+    RunStopped,
+    SpendRefused,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+)
 from ._money import Price
 from ._slots import Slots
 from ._tokens import estimate_text_tokens
@@ -36,7 +45,8 @@ ATTEMPTS = 4
 LONGEST_WAIT_S = 30.0
 LONGEST_RETRY_AFTER_S = 120.0
 _ELSEWHERE_POLL_S = 0.05
-_FULL_DISK_POLL_S = 1.0
+LONGEST_SETTLE_S = 10.0
+_FULL_DISK_POLL_S = 0.5
 
 EventSink = Callable[[str, Mapping[str, Any]], None]
 
@@ -99,14 +109,14 @@ class FrontDoor:
         """
         while True:
             self._abort.check()
-            known = self._from_ledger(question)
-            if known is not None:
-                asker.started()
-                return known
-            if self._mode == "replay":
-                raise CacheMiss(_unknown_in_replay(role))
             flight = self._flights.get(question.fingerprint)
             if flight is None:
+                known = self._from_ledger(question)
+                if known is not None:
+                    asker.started()
+                    return known
+                if self._mode == "replay":
+                    raise CacheMiss(_unknown_in_replay(role))
                 return await self._lead(question, role, asker)
             self._emit("run.shared", {"thread": asker.thread, "with": question.fingerprint[:12]})
             shared = await self._abort.until(_value_of(flight))
@@ -188,10 +198,28 @@ class FrontDoor:
             self._calls.add(call)
             call.add_done_callback(lambda done: self._ended(done, slots))
             handed_over = True
-            return await asyncio.shield(call)
+            return await self._outcome_of(call)
+        except StoreError as error:
+            # A store that cannot be written fails every worker alike: better the run ends with the first.
+            stopped = RunStopped(f"{error}; then run it again: what is answered is not asked again")
+            self._abort.set(stopped)
+            raise stopped from error
         finally:
             if not handed_over:
                 slots.release()
+
+    async def _outcome_of(self, call: asyncio.Task[Reply]) -> Reply:
+        """Wait for a call, which goes on when its asker is cancelled.
+
+        :raises RunAborted: the call was cut off.
+        """
+        try:
+            return await asyncio.shield(call)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if call.cancelled() and task is not None and not task.cancelling():
+                self._abort.check()
+            raise
 
     def _ended(self, call: asyncio.Task[Reply], slots: Slots) -> None:
         self._calls.discard(call)
@@ -218,6 +246,7 @@ class FrontDoor:
         self, question: Question, role: RoleSettings, asker: Asker, client: ModelClient, call_id: str
     ) -> Reply:
         open_call: str | None = call_id
+        billed = False
         try:
             for attempt in range(1, ATTEMPTS + 1):
                 if open_call is None:
@@ -226,9 +255,11 @@ class FrontDoor:
                         return attrs.evolve(granted.reply, cached=True)
                     open_call = granted.call_id
                 try:
+                    billed = True
                     reply = _priced(await client.ask(question), question, role)
                 except TransientError as error:
-                    if error.maybe_billed:
+                    billed = error.maybe_billed
+                    if billed:
                         await self._store.mark_uncertain(open_call)
                         open_call = None
                     await self._wait_after(error, attempt, question, asker)
@@ -238,31 +269,32 @@ class FrontDoor:
                 return reply
             raise AssertionError("the last attempt returns or raises")
         except ModelError as error:
-            if open_call is not None:
-                await self._store.release(open_call)
-                open_call = None
+            billed = error.maybe_billed
             hopeless = _ends_the_run(error, role)
             if hopeless is None:
                 raise
             self._abort.set(hopeless)
             raise hopeless from error
-        except asyncio.CancelledError:
-            if open_call is not None:
-                await asyncio.shield(self._store.mark_uncertain(open_call))
-                open_call = None
-            raise
         finally:
             if open_call is not None:
-                await self._store.release(open_call)
+                await asyncio.shield(self._close(open_call, billed))
             self._line.freed()
+
+    async def _close(self, call_id: str, billed: bool) -> None:
+        """Close a call that brought no answer: free, or charged at its worst price when it may have been billed."""
+        await (self._store.mark_uncertain(call_id) if billed else self._store.release(call_id))
 
     async def _settle(self, call_id: str, reply: Reply) -> None:
         """Commit a reply in hand; while the disk is full it is kept and tried again, and nothing new is sent."""
+        clock = asyncio.get_running_loop().time
+        began = clock()
         while True:
             try:
                 return await self._store.settle(call_id, reply)
-            except StoreFull as error:
-                self._abort.set(RunStopped(f"{error} Answers in hand are kept until there is room."))
+            except (StoreFull, StoreLocked) as error:
+                self._abort.set(RunStopped(f"{error}; then run it again: what is answered is not asked again"))
+                if clock() - began > LONGEST_SETTLE_S:
+                    raise
                 await asyncio.sleep(_FULL_DISK_POLL_S)
 
     async def _wait_after(self, error: TransientError, attempt: int, question: Question, asker: Asker) -> None:

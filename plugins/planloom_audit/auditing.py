@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,10 @@ from planloom import Misuse, PlanRefused, did_you_mean
 from planloom._money import show_credits
 from planloom.jobs import PricedPlan, decide, fact_sheet, price_plan, require_roles, write_plan
 from planloom.lead import WrittenPlan
-from planloom.loom import Job, Loom, Outcome, RunControl, open_loom, plan_hash
+from planloom.loom import Job, Outcome, RunControl, open_loom, plan_hash
 from planloom.plugins import Registry
 from planloom.settings import Settings
-from planloom.terminal import Progress, approve, show_rehearsal
+from planloom.terminal import Progress, approve, run_cancellable, show_rehearsal
 from planloom.words import build_vocabulary
 
 from .kit import AUDIT
@@ -64,21 +65,20 @@ class _Chosen:
         return self.written.full_price if self.written else 0
 
 
-async def audit_tree(
+def audit_tree(
     registry: Registry,
     settings: Settings,
     work: AuditWork,
     options: AuditOptions,
     console: Console,
-    control: RunControl,
     confirm: Callable[[str], bool],
 ) -> Audited:
-    """Audit a tree and return what came of it.
+    """Audit a tree and return what came of it. Call it where no event loop is running.
 
     :raises PlanloomError: it came to no run: refused, held, misconfigured, nothing to pay with.
     """
     works = {AUDIT.name: work}
-    sheet = await asyncio.to_thread(fact_sheet, registry, settings, works, options.cap)
+    sheet = fact_sheet(registry, settings, works, options.cap)
     job = Job(
         title=f"audit {options.target.resolve().name}",
         kits=(AUDIT,),
@@ -88,32 +88,42 @@ async def audit_tree(
         cap=options.cap,
         facts={"sheet": sheet},
     )
-    async with open_loom(registry, settings) as loom:
-        before = loom.unfinished(job)
-        budget = before.budget if before else f"{AUDIT.name}-{job.key}-{plan_hash(repr(id(job)))[:6]}"
-        chosen = await _choose(loom, job, options, sheet, budget)
-        decided = _approved(loom, chosen, job, options, console, confirm)
-        job = attrs.evolve(job, facts={**job.facts, **_facts(chosen, decided)})
-        outcome = await _run(loom, job, chosen, budget, console, control)
+    budget, written = asyncio.run(_begin(registry, settings, job, options, sheet))
+    chosen = _priced(registry, settings, job, options, written)
+    decided = _approved(registry, settings, chosen, job, options, console, confirm)
+    job = attrs.evolve(job, facts={**job.facts, **_facts(chosen, decided)})
+    outcome = run_cancellable(lambda control: _run(registry, settings, job, chosen, budget, console, control))
     return _audited(outcome, work, settings, chosen, options)
 
 
-async def _choose(loom: Loom, job: Job, options: AuditOptions, sheet: str, budget: str) -> _Chosen:
-    vocabulary = build_vocabulary(loom.registry, loom.settings, job.kits)
-    written = None
-    if options.plan is None and _has_lead(loom.settings):
+async def _begin(
+    registry: Registry, settings: Settings, job: Job, options: AuditOptions, sheet: str
+) -> tuple[str, WrittenPlan | None]:
+    """Return the budget of the job (that of its unfinished run, if any) and what the lead wrote, if there is one."""
+    async with open_loom(registry, settings) as loom:
+        before = loom.unfinished(job)
+        budget = before.budget if before else f"{AUDIT.name}-{job.key}-{secrets.token_hex(3)}"
+        if options.plan is not None or not _has_lead(settings):
+            return budget, None
+        vocabulary = build_vocabulary(registry, settings, job.kits)
         written = await write_plan(loom, job, AUDIT, vocabulary, sheet, budget)
-        if written.source is None:
-            raise PlanRefused(_no_plan(written))
+    if written.source is None:
+        raise PlanRefused(_no_plan(written))
+    return budget, written
+
+
+def _priced(
+    registry: Registry, settings: Settings, job: Job, options: AuditOptions, written: WrittenPlan | None
+) -> _Chosen:
+    if written is not None and written.source is not None:
         name, source = "lead", written.source
     else:
         name, source = _saved(options.plan or "fixed")
-    priced = await asyncio.to_thread(
-        price_plan,
+    priced = price_plan(
         source,
-        vocabulary,
-        registry=loom.registry,
-        settings=loom.settings,
+        build_vocabulary(registry, settings, job.kits),
+        registry=registry,
+        settings=settings,
         works=job.works,
         cap=job.cap,
         name=name,
@@ -150,7 +160,13 @@ def _saved(name: str) -> tuple[str, str]:
 
 
 def _approved(
-    loom: Loom, chosen: _Chosen, job: Job, options: AuditOptions, console: Console, confirm: Callable[[str], bool]
+    registry: Registry,
+    settings: Settings,
+    chosen: _Chosen,
+    job: Job,
+    options: AuditOptions,
+    console: Console,
+    confirm: Callable[[str], bool],
 ) -> dict[str, Any]:
     priced = chosen.priced
     shown = priced.with_models or priced.rehearsal
@@ -158,7 +174,7 @@ def _approved(
     show_rehearsal(
         console, shown, f"{heading} at the default prices; offline it is free" if priced.with_models else heading
     )
-    decision = decide(loom.registry, loom.settings, priced.rehearsal, job.cap)
+    decision = decide(registry, settings, priced.rehearsal, job.cap)
     decision = approve(console, priced.rehearsal, decision, yes=options.yes, confirm=confirm)
     console.print(f"{decision.verdict} by {decision.who}: {decision.reason}")
     return attrs.asdict(decision)
@@ -174,23 +190,32 @@ def _facts(chosen: _Chosen, decision: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-async def _run(loom: Loom, job: Job, chosen: _Chosen, budget: str, console: Console, control: RunControl) -> Outcome:
+async def _run(
+    registry: Registry,
+    settings: Settings,
+    job: Job,
+    chosen: _Chosen,
+    budget: str,
+    console: Console,
+    control: RunControl,
+) -> Outcome:
     def found() -> str:
         state = control.states.get(AUDIT.name)
         return f"{state.found} findings so far" if isinstance(state, AuditRun) else ""
 
-    roles = require_roles(loom.settings, chosen.priced.rehearsal)
-    with Progress(console, found) as progress:
-        return await loom.run(
-            job,
-            chosen.priced.program,
-            chosen.priced.source,
-            budget=budget,
-            spent_before=chosen.planning,
-            listeners=(progress.listener,),
-            control=control,
-            roles=roles,
-        )
+    roles = require_roles(settings, chosen.priced.rehearsal)
+    async with open_loom(registry, settings) as loom:
+        with Progress(console, found) as progress:
+            return await loom.run(
+                job,
+                chosen.priced.program,
+                chosen.priced.source,
+                budget=budget,
+                spent_before=chosen.planning,
+                listeners=(progress.listener,),
+                control=control,
+                roles=roles,
+            )
 
 
 def _audited(outcome: Outcome, work: AuditWork, settings: Settings, chosen: _Chosen, options: AuditOptions) -> Audited:

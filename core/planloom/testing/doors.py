@@ -1,0 +1,126 @@
+"""A front door for tests of what goes through it: a real store and a real budget, every event kept.
+
+    async with doorway(store, {"main": client}, cap=5.0) as door:
+        reply = await door.ask("is it so?")
+
+Questions are asked as role ``worker`` of the endpoint ``main``, at 0.2 credits a call unless another price is given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from planloom._abort import Abort
+from planloom._budget_line import BudgetLine, OnCap
+from planloom._money import Price, micro_of
+from planloom._slots import Slots
+from planloom.clients import ModelClient
+from planloom.front_door import Asker, FrontDoor, Mode
+from planloom.questions import Question, Reply, message_of
+from planloom.settings import RoleSettings
+from planloom.stores import Store
+
+__all__ = ["BUDGET", "ENDPOINT", "Doorway", "doorway", "worker_role"]
+
+BUDGET = "job"
+ENDPOINT = "main"
+
+
+def worker_role(price: Price | None = None, max_tokens: int = 100) -> RoleSettings:
+    """Return the settings of a role ``worker`` of the endpoint ``main``."""
+    price = price or Price(call=micro_of(0.2))
+    parameters = {"max_tokens": max_tokens}
+    return RoleSettings(name="worker", endpoint=ENDPOINT, model="m-1", price=price, parameters=parameters)
+
+
+class Doorway:
+    """A front door with its events; made by :func:`doorway`.
+
+    :ivar events: (type, fields) in order. :ivar pauses: what the run was told of being paused.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clients: Mapping[str, ModelClient],
+        role: RoleSettings,
+        *,
+        on_cap: OnCap,
+        mode: Mode,
+        in_flight: int,
+        seed: int,
+    ) -> None:
+        self.store = store
+        self.role = role
+        self.abort = Abort()
+        self.events: list[tuple[str, Mapping[str, Any]]] = []
+        self.pauses: list[bool] = []
+        self.slots = Slots(in_flight)
+        line = BudgetLine(
+            store, BUDGET, on_cap=on_cap, abort=self.abort, emit=self._hear, paused=self.pauses.append
+        )
+        self.door = FrontDoor(
+            store,
+            clients=clients,
+            line=line,
+            slots=lambda endpoint: self.slots,
+            abort=self.abort,
+            emit=self._hear,
+            mode=mode,
+            seed=seed,
+        )
+
+    def _hear(self, kind: str, fields: Mapping[str, Any]) -> None:
+        self.events.append((kind, fields))
+
+    def fields(self, kind: str) -> list[Mapping[str, Any]]:
+        """Return the fields of the events of one type, in order."""
+        return [fields for name, fields in self.events if name == kind]
+
+    def question(self, text: str, sample: int = 0) -> Question:
+        """Return the question that :meth:`ask` asks."""
+        return Question(
+            endpoint=self.role.endpoint,
+            model=self.role.model,
+            messages=(message_of("user", text),),
+            parameters=self.role.parameters,
+            sample=(0, sample),
+        )
+
+    async def ask(self, text: str, sample: int = 0, thread: str = "run/t001") -> Reply:
+        """Ask one question."""
+        asker = Asker(run="run", thread=thread, started=lambda: None)
+        return await self.door.ask(self.question(text, sample), self.role, asker)
+
+    async def ask_all(self, texts: list[str]) -> list[Reply | BaseException]:
+        """Ask questions at once and return what became of each, in order."""
+        return await asyncio.gather(*map(self.ask, texts), return_exceptions=True)
+
+
+@asynccontextmanager
+async def doorway(
+    store: Store,
+    clients: Mapping[str, ModelClient],
+    *,
+    cap: float = 1_500,
+    role: RoleSettings | None = None,
+    on_cap: OnCap = "stop",
+    mode: Mode = "collect",
+    in_flight: int = 16,
+    seed: int = 0,
+) -> AsyncIterator[Doorway]:
+    """Give a door on a store; when it closes, the calls in flight are waited for. The store and clients stay open.
+
+    :param cap: of the budget ``job``, in credits.
+    """
+    await store.open_budget(BUDGET, micro_of(cap))
+    made = Doorway(
+        store, clients, role or worker_role(), on_cap=on_cap, mode=mode, in_flight=in_flight, seed=seed
+    )
+    try:
+        yield made
+    finally:
+        await made.door.drain(5.0)
