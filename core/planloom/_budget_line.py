@@ -88,7 +88,7 @@ class BudgetLine:
                 self._freed.clear()
                 result: Granted | Answered | OpenElsewhere | OverCap = await attempt()
                 if not isinstance(result, OverCap):
-                    self._leave_pause(result)
+                    self._leave_pause()
                     return result
                 if result.books.reserved == 0:
                     self._enter_pause(worst, result.books)
@@ -110,7 +110,7 @@ class BudgetLine:
             self._abort.set(reason)
             raise reason
 
-    def _leave_pause(self, result: object) -> None:
+    def _leave_pause(self) -> None:
         if self._is_paused:
             self._is_paused = False
             self._emit("run.budget_raised", _figures(self._store.books(self._budget)))

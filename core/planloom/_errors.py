@@ -17,7 +17,8 @@ PlanloomError                  exit 1; its text is for the user and is printed w
 └── RunAborted                 1   ends the whole run at once; no plan can catch it
     ├── SpendRefused           2   an unknown question and no client to pay with
     ├── CacheMiss              1   replay met a question the ledger has no answer to
-    ├── RunCancelled           130 the person stopped the run
+    ├── RunFailed              as its cause: the store or the configuration failed in mid-run
+        ├── RunCancelled           130 the person stopped the run
     ├── RunStopped             5   stopped at the budget; everything is kept
     ├── AuthenticationFailed   2   the endpoint refuses the key or does not know the model
     └── Runaway                9   the plan asked for twice the workers a run may have
@@ -43,6 +44,7 @@ __all__ = [
     "PluginError",
     "RunAborted",
     "RunCancelled",
+    "RunFailed",
     "RunStopped",
     "Runaway",
     "SpendRefused",
@@ -155,6 +157,14 @@ class SpendRefused(RunAborted):
 
 class CacheMiss(RunAborted):
     """Replay met a question that the ledger has no answer to."""
+
+
+class RunFailed(RunAborted):
+    """Something other than a model failed in mid-run; its text and exit code are those of the cause."""
+
+    def __init__(self, cause: PlanloomError) -> None:
+        super().__init__(str(cause))
+        self.exit_code = cause.exit_code
 
 
 class RunCancelled(RunAborted):

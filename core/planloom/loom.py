@@ -261,9 +261,12 @@ class _Execution:
             result = (await self.program.run(self.job.args, limits, self.host)).result
         except (PlanError, PlanloomError) as error:
             fault = error
-        finally:
-            await self.door.drain(_DRAIN_S)
-            self.host.close()
+        except BaseException:
+            # A fault of ours, or the loop is going down: the record must not say that it runs.
+            await asyncio.shield(self._save(status="interrupted"))
+            raise
+        await self.door.drain(_DRAIN_S)
+        self.host.close()
         return await self._end(result, fault)
 
     def _open_clients(self, roles: Iterable[str] | None) -> None:

@@ -14,7 +14,7 @@ import attrs
 
 from planlang import Call, PlanFailed
 
-from ._errors import Runaway
+from ._errors import PlanloomError, RunAborted, Runaway, RunFailed
 from ._money import credits_of
 from ._phases import NO_PHASE, Phase, Phases
 from ._recorder import Recorder
@@ -233,6 +233,11 @@ class _Worker:
         asker = Asker(run=self._host.run_id, thread=self._row.id, started=self._started)
         try:
             performed = await perform(self._request, asker)
+        except PlanloomError as error:
+            self._stopped(error)
+            if isinstance(error, RunAborted):
+                raise
+            raise RunFailed(error) from error
         except BaseException as error:
             self._stopped(error)
             raise

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
 
 import attrs
 import click
@@ -15,8 +13,7 @@ from planloom import Misuse
 from planloom._money import show_credits
 from planloom.cli.app import CREDITS, App, app_command, out_console, say_console
 from planloom.exporters import Exporter
-from planloom.loom import RunControl
-from planloom.terminal import interactive, outcome_line, run_cancellable
+from planloom.terminal import interactive, outcome_line
 
 from .report import AuditReport
 
@@ -58,7 +55,7 @@ def audit(
 
     Without a model configured it runs on offline rules: free, and nothing leaves this machine.
     """
-    from .auditing import Audited, AuditOptions, audit_tree
+    from .auditing import AuditOptions, audit_tree
     from .trust import require_trust
     from .work import open_work
 
@@ -74,11 +71,7 @@ def audit(
         f"{len(tree.files)} files, {tree.lines:,} lines, {tree.tokens:,} tokens; {len(tree.skipped)} not read"
     )
     options = AuditOptions(target=path, plan=plan, text=text, cap=settings.cap if cap is None else cap, yes=yes)
-
-    def main(control: RunControl) -> Coroutine[Any, Any, Audited]:
-        return audit_tree(app.registry, settings, work, options, console, control, _confirm)
-
-    audited = run_cancellable(main)
+    audited = audit_tree(app.registry, settings, work, options, console, _confirm)
     if audited.report is not None:
         _show(audited.report, audited.with_models)
         if out is not None:

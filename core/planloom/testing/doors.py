@@ -59,9 +59,7 @@ class Doorway:
         self.events: list[tuple[str, Mapping[str, Any]]] = []
         self.pauses: list[bool] = []
         self.slots = Slots(in_flight)
-        line = BudgetLine(
-            store, BUDGET, on_cap=on_cap, abort=self.abort, emit=self._hear, paused=self.pauses.append
-        )
+        line = BudgetLine(store, BUDGET, on_cap=on_cap, abort=self.abort, emit=self._hear, paused=self.pauses.append)
         self.door = FrontDoor(
             store,
             clients=clients,
@@ -117,9 +115,7 @@ async def doorway(
     :param cap: of the budget ``job``, in credits.
     """
     await store.open_budget(BUDGET, micro_of(cap))
-    made = Doorway(
-        store, clients, role or worker_role(), on_cap=on_cap, mode=mode, in_flight=in_flight, seed=seed
-    )
+    made = Doorway(store, clients, role or worker_role(), on_cap=on_cap, mode=mode, in_flight=in_flight, seed=seed)
     try:
         yield made
     finally:
