@@ -18,7 +18,7 @@ PlanloomError                  exit 1; its text is for the user and is printed w
     ├── SpendRefused           2   an unknown question and no client to pay with
     ├── CacheMiss              1   replay met a question the ledger has no answer to
     ├── RunFailed              as its cause: the store or the configuration failed in mid-run
-        ├── RunCancelled           130 the person stopped the run
+    ├── RunCancelled           130 the person stopped the run
     ├── RunStopped             5   stopped at the budget; everything is kept
     ├── AuthenticationFailed   2   the endpoint refuses the key or does not know the model
     └── Runaway                9   the plan asked for twice the workers a run may have
