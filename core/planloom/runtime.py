@@ -7,7 +7,8 @@ performs it is the only difference between a run and a rehearsal.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import attrs
@@ -80,6 +81,7 @@ class RunHost:
         self._journal = journal
         self._journal_counts: dict[str, int] = {}
         self._workers = 0
+        self._barriers: dict[str, dict[str, float]] = {}
         self._questions_seen: dict[tuple[Any, ...], str] = {}
         self.undecided: list[dict[str, Any]] = []
 
@@ -159,10 +161,25 @@ class RunHost:
         self.undecided.append({"place": place, "reason": reason, **about})
         self._recorder.emit("run.undecided", {"place": place, "reason": reason[:_EVENT_TEXT_LENGTH]})
 
-    def barrier_idled(self, call: Call, seconds: float) -> None:
-        """Note worker time lost waiting for the slowest of a group."""
-        name = str(call.scope.get(_PHASE, NO_PHASE))
-        self.phases.get(name, self._recorder.seconds()).idle_s += seconds
+    @contextmanager
+    def barrier(self, call: Call) -> Iterator[None]:
+        """Wait for a group of tasks: the time that finished workers spend waiting for the slowest is counted as idle."""
+        ends = self._barriers[call.path] = {}
+        try:
+            yield
+        finally:
+            del self._barriers[call.path]
+            now = self._recorder.seconds()
+            name = str(call.scope.get(_PHASE, NO_PHASE))
+            self.phases.get(name, now).idle_s += sum(now - ended for ended in ends.values())
+
+    def _note_end(self, place: str) -> None:
+        """Tell every open barrier above a worker's place when the last worker of that task ended."""
+        parts = place.split(".")
+        for depth in range(1, len(parts)):
+            ends = self._barriers.get(".".join(parts[:depth]))
+            if ends is not None:
+                ends[parts[depth]] = self._recorder.seconds()
 
     def seconds(self) -> float:
         """Return the seconds since the run began."""
@@ -290,6 +307,7 @@ class _Worker:
             raw=performed.raw if performed.error else None,
         )
         self._recorder.thread(self._row)
+        self._host._note_end(self._row.place)
         self._recorder.emit(
             "run.agent_ended",
             {

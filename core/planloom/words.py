@@ -149,7 +149,8 @@ async def _parallel(call: Call, thunks: Sequence[Function]) -> list[Any]:
     if not isinstance(thunks, list | tuple):
         raise TypeError(f"parallel() takes a list of lambdas, got {type(thunks).__name__}")
     host = host_of(call)
-    return await call.run_tasks(thunks, lambda path, error: host.task_failed(call, path, error))
+    with host.barrier(call):
+        return await call.run_tasks(thunks, lambda path, error: host.task_failed(call, path, error))
 
 
 def _phase(call: Call, title: str | None) -> None:
