@@ -18,6 +18,7 @@ __all__ = [
     "PartShelf",
     "add_question",
     "add_reply",
+    "has_large_parts",
     "key_of",
     "question_from",
     "question_number",
@@ -47,6 +48,11 @@ def key_of(fingerprint: str) -> bytes:
         return bytes.fromhex(fingerprint)
     except ValueError:
         return b""
+
+
+def has_large_parts(question: Question) -> bool:
+    """Whether a question has parts that get rows of their own."""
+    return any(part.size_bytes >= _INLINE_BYTES for part in question.parts)
 
 
 class PartShelf:

@@ -22,7 +22,7 @@ from planloom.stores import Granted
 
 from ._connections import Readers
 from ._faults import concerns_the_store, store_fault
-from ._ledger import PartShelf
+from ._ledger import PartShelf, has_large_parts
 from ._operations import End, Operation, Release, Reserve, Transaction, fits_now
 from ._owners import Owner
 from ._till import Till
@@ -73,6 +73,7 @@ class Writer:
         self._owner = Owner(lease_s)
         self._shelf = PartShelf(connection)
         self._queue: queue.SimpleQueue[_Waiter] = queue.SimpleQueue()
+        self._ended = False
         # A daemon: a program that ends without closing its store must not hang.
         self._thread = threading.Thread(target=self._run, name="planloom-store", daemon=True)
 
@@ -91,6 +92,8 @@ class Writer:
         """Queue an operation; the future is done when the transaction that holds it is committed."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._queue.put(_Waiter(operation, future))
+        if self._ended:
+            self._refuse_rest()
         return future
 
     def abandon(self, granted: Granted) -> None:
@@ -100,6 +103,21 @@ class Writer:
     # --- on the writer thread
 
     def _run(self) -> None:
+        try:
+            self._serve()
+        finally:
+            self._ended = True
+            self._refuse_rest()
+
+    def _refuse_rest(self) -> None:
+        """Tell whoever came after the end, so that nobody waits for ever."""
+        with suppress(queue.Empty):
+            while True:
+                waiter = self._queue.get_nowait()
+                closed = StoreError(f"the store {self._where} is closed; open it again")
+                self._tell([waiter], [_Failure(closed)])
+
+    def _serve(self) -> None:
         going_on = True
         while going_on:
             batch = self._take()
@@ -111,12 +129,11 @@ class Writer:
 
     def _take(self) -> list[_Waiter]:
         """Wait for something to write, or for the time to renew the lease; take all there is, in order of rank."""
-        try:
-            batch = [self._queue.get(timeout=self._owner.renew_every_s)]
+        batch: list[_Waiter] = []
+        with suppress(queue.Empty):
+            batch.append(self._queue.get(timeout=self._owner.renew_every_s))
             while True:
                 batch.append(self._queue.get_nowait())
-        except queue.Empty:
-            pass
         batch = [w for w in batch if not (w.abandoned and isinstance(w.operation, Reserve))]
         return sorted(batch, key=lambda waiter: waiter.operation.rank)
 
@@ -141,9 +158,7 @@ class Writer:
 
     def _pack_ahead(self, operations: Sequence[Operation]) -> None:
         """Pack large parts before the lock is taken, for the reservations that will likely be granted."""
-        reserves = [operation for operation in operations if isinstance(operation, Reserve)]
-        if not reserves:
-            return
+        reserves = [op for op in operations if isinstance(op, Reserve) and has_large_parts(op.question)]
         with self._guard:
             parts = self._shelf.missing(r.question for r in reserves if fits_now(self._connection, r))
         self._shelf.pack_ahead(parts)

@@ -36,7 +36,17 @@ from planloom.stores import (
     ThreadRow,
 )
 
-__all__ = ["SharedStoreContract", "StoreContract", "a_question", "a_reply", "ask_for", "with_store", "with_two"]
+__all__ = [
+    "JOB",
+    "LONG_TEXT",
+    "SharedStoreContract",
+    "StoreContract",
+    "a_question",
+    "a_reply",
+    "ask_for",
+    "with_store",
+    "with_two",
+]
 
 Opener = Callable[[], Store]
 

@@ -1,0 +1,162 @@
+"""A full disk, a held lock, a damaged file: every waiter hears of it, nothing hangs, and work goes on afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from planloom import StoreError, StoreLocked
+from planloom.stores import Books, Granted
+from planloom.testing.store_contract import JOB, LONG_TEXT, a_question, a_reply, ask_for
+from planloom_sqlite import check_store, open_store
+
+_FULL = """
+import asyncio, random, resource, sys
+from planloom import StoreFull
+from planloom.stores import Granted
+from planloom.testing.store_contract import JOB, a_question, a_reply, ask_for
+from planloom_sqlite import open_store
+
+async def main():
+    store = open_store(sys.argv[1])
+    await store.open_budget(JOB, 10**9)
+    noise = [random.Random(n).randbytes(3000).hex() for n in range(300)]
+    calls = [await ask_for(store, a_question(n)) for n in range(300)]
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, hard))
+    settling = (store.settle(call.call_id, a_reply(text)) for call, text in zip(calls, noise))
+    first = await asyncio.wait_for(asyncio.gather(*settling, return_exceptions=True), 20)
+    full = [n for n, error in enumerate(first) if isinstance(error, StoreFull)]
+    assert full and all(error is None or isinstance(error, StoreFull) for error in first), first
+    assert "free some room" in str(first[full[0]])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    for n in full:
+        await store.settle(calls[n].call_id, a_reply(noise[n]))
+    assert all(store.reply(a_question(n).fingerprint).text == noise[n] for n in range(300))
+    print(store.books(JOB).spent, store.books(JOB).reserved)
+    await store.close()
+
+asyncio.run(main())
+"""
+
+
+def test_a_full_disk_is_told_to_all_and_work_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    done = subprocess.run([sys.executable, "-c", _FULL, str(path)], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["1200", "0"], done.stderr
+    assert check_store(path) == []
+
+
+def test_a_lock_that_is_held_too_long_fails_the_batch_and_not_the_store(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = open_store(tmp_path / "store.db", busy_timeout_s=0.1)
+        await store.open_budget(JOB, 100)
+        holder = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        results = await asyncio.gather(*(ask_for(store, a_question(n)) for n in range(3)), return_exceptions=True)
+        assert [type(result) for result in results] == [StoreLocked] * 3
+        holder.execute("ROLLBACK")
+        holder.close()
+        assert isinstance(await ask_for(store, a_question()), Granted)
+        assert store.books(JOB) == Books(cap=100, spent=0, reserved=10, uncertain=0)
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_the_event_loop_does_not_wait_for_a_lock(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = open_store(tmp_path / "store.db")
+        await store.open_budget(JOB, 100)
+        holder = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        waiting = asyncio.ensure_future(ask_for(store, a_question()))
+        began = time.monotonic()
+        await asyncio.sleep(0.05)
+        assert store.reply(a_question().fingerprint) is None
+        assert time.monotonic() - began < 1
+        assert not waiting.done()
+        holder.execute("ROLLBACK")
+        holder.close()
+        assert isinstance(await waiting, Granted)
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_loop_that_was_closed_does_not_end_the_writer(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.db")
+
+    async def leave_early() -> None:
+        await store.open_budget(JOB, 100)
+        for number in range(5):
+            asyncio.ensure_future(ask_for(store, a_question(number))).add_done_callback(lambda _: None)
+        await asyncio.sleep(0)
+
+    async def come_back() -> None:
+        while store.books(JOB).reserved:
+            await asyncio.sleep(0.001)
+        assert isinstance(await ask_for(store, a_question()), Granted)
+        await store.close()
+
+    asyncio.run(leave_early())
+    asyncio.run(come_back())
+
+
+def _store_with_an_answer(path: Path) -> None:
+    async def scenario() -> None:
+        store = open_store(path)
+        await store.open_budget(JOB, 100)
+        result = await ask_for(store, a_question(1, LONG_TEXT))
+        assert isinstance(result, Granted)
+        await store.settle(result.call_id, a_reply(LONG_TEXT))
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        ("UPDATE reply SET body = x'00'", "reply 1 does not fit its hash"),
+        ("UPDATE part SET codec = 9", "part 1 does not fit its hash"),
+        ("UPDATE question SET body = x'00'", "question 1 does not fit its fingerprint"),
+        ("DELETE FROM part", "question 1 lacks the text of 1 of its parts"),
+        (
+            "UPDATE budget SET spent = spent + 1",
+            "budget `job` says 5 micro-credits are spent, and its calls add up to 4",
+        ),
+        (
+            "UPDATE budget SET reserved = 10",
+            "budget `job` says 10 micro-credits are reserved, and its calls add up to 0",
+        ),
+        ("DELETE FROM reply", "call 1 is settled and has no reply"),
+        ("UPDATE reply SET price = 1", "call 1 was billed 4 micro-credits, which none of its replies cost"),
+        (
+            "UPDATE call SET state = 'released'; UPDATE budget SET spent = 4",
+            "call 1 is released and was billed 4 micro-credits",
+        ),
+        ("UPDATE call SET owner = 77", "row 1 of table call names a row of table owner that is not there"),
+    ],
+)
+def test_the_check_finds_what_was_changed_behind_the_stores_back(tmp_path: Path, damage: str, found: str) -> None:
+    path = tmp_path / "store.db"
+    _store_with_an_answer(path)
+    connection = sqlite3.connect(path)
+    connection.executescript(damage)
+    connection.close()
+    assert check_store(path) == [found]
+
+
+def test_the_check_refuses_what_is_no_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="there is no store at"):
+        check_store(tmp_path / "store.db")
+    (tmp_path / "store.db").touch()
+    with pytest.raises(StoreError, match="format 0"):
+        check_store(tmp_path / "store.db")
