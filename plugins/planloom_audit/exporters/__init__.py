@@ -1,15 +1,14 @@
 """The file formats of an audit's report: JSON for programs, SARIF for code hosts, Markdown and HTML for people.
 
-Every format is a pure function from :class:`~planloom_audit.report.AuditReport` to text. What they say in words (on what
-basis, what is missing, what it cost) is worded once, in ``_sentences``; what models and code wrote passes ``_foreign``
-first, since it can hold anything. Whatever only one format needs is imported when that format is written.
+Every format is a pure function from :class:`~planloom_audit.report.AuditReport` to text. What they say in words (on
+what basis, what is missing, what it cost) is worded once, in ``_sentences``; what models and code wrote passes
+``_foreign`` first, since it can hold anything. What only one format needs is imported when that format is written.
 """
 
 from __future__ import annotations
 
 from planloom.exporters import Exporter
-
-from ..report import AuditReport
+from planloom_audit.report import AuditReport
 
 __all__ = ["findings_json", "own_exporters", "report_html", "report_markdown", "sarif"]
 

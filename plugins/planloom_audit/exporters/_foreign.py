@@ -1,8 +1,8 @@
 """Text that models and audited code wrote, made fit to be shown and stored.
 
-Such text can hide what it says (right-to-left overrides, zero-width characters), break a terminal or a parser (controls)
-or not be text at all (half a surrogate pair, from file names that are no UTF-8). Pages for people name such characters;
-files for programs keep everything that UTF-8 can hold.
+Such text can hide what it says (right-to-left overrides, zero-width characters), break a terminal or a parser
+(controls) or not be text at all (half a surrogate pair, from file names that are no UTF-8). Pages for people name such
+characters; files for programs keep everything that UTF-8 can hold.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import Any
 
 import attrs
 
-__all__ = ["clipped", "code_line", "one_line", "plain_data", "visible"]
+__all__ = ["clipped", "code_line", "one_line", "plain_data", "prose", "visible"]
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for tab and line feed
     "\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # invisible, or turn the text around
     "\ud800-\udfff\ufffe\uffff\U000e0000-\U000e0fff]"  # no characters, or only tags
 )
+_SPAN = re.compile(r"`([^`\s](?:[^`\n]*[^`\s])?)`")
 _LONGEST_TEXT = 2_000
 _LONGEST_CODE_LINE = 400
 
@@ -46,17 +47,28 @@ def code_line(text: str) -> str:
     return clipped(visible(text).replace("\n", "⟨U+000A⟩"), _LONGEST_CODE_LINE)
 
 
+def prose(text: str) -> list[tuple[bool, str]]:
+    """The text in pieces, each with whether it is code: models set code between single backticks.
+
+    Text that uses backticks in any other way is one piece, and no code.
+    """
+    ticks = text.count("`")
+    if ticks % 2 or len(_SPAN.findall(text)) * 2 != ticks:
+        return [(False, text)]
+    return [(bool(index % 2), piece) for index, piece in enumerate(_SPAN.split(text)) if piece]
+
+
 def plain_data(value: Any) -> Any:
     """JSON data for a value made of attrs classes, mappings and sequences, in characters that UTF-8 can hold."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if attrs.has(type(value)):
-        return {field.name: plain_data(getattr(value, field.name)) for field in attrs.fields(type(value))}
+    if value is None or isinstance(value, int | float):
+        return value
     if isinstance(value, Mapping):
         return {plain_data(str(key)): plain_data(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain_data(item) for item in value]
-    return value
+    return {field.name: plain_data(getattr(value, field.name)) for field in attrs.fields(type(value))}
 
 
 def _named(match: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
 """findings.json: the whole report for programs, in a shape that a schema fixes and versions.
 
-Lists keep the report's order by severity and mappings are sorted, so that two reports of one code base differ only where
-their findings do.
+Lists keep the report's order by severity and mappings are sorted, so that two reports of one code base differ only
+where their findings do.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..report import AuditReport, Bug
+from planloom_audit.report import AuditReport, Bug
+
 from . import _sentences
 from ._foreign import plain_data
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..report import SEVERITIES, AuditReport, Bug, Unread
+from planloom_audit.report import SEVERITIES, AuditReport, Bug, Unread
+
 from . import _sentences
 from ._foreign import code_line
-from ._markdown_text import code_span, fenced, inline
+from ._markdown_text import code_span, fenced, inline, paragraph
 
 __all__ = ["page"]
 
@@ -31,24 +32,25 @@ def _head(report: AuditReport) -> Iterator[str]:
     yield _bullets(
         [
             f"What: {code_span(report.target)}",
-            f"When: {inline(report.created_at) or 'not recorded'}, planloom {inline(report.version)}, run {code_span(report.run_id)}",
+            f"When: {inline(report.created_at) or 'not recorded'}",
+            f"Run: {code_span(report.run_id)}, by planloom {inline(report.version)}",
             inline(_sentences.basis(report)),
             f"Plan: {inline(report.plan)} ({code_span(report.plan_hash[:12])})",
             f"Status: {inline(_sentences.state(report))}",
             f"Coverage: {inline(_sentences.coverage(report))}",
             f"Cost: {inline(_sentences.cost(report.cost))}",
-            *(inline(note) for note in report.notes),
+            *(paragraph(note) for note in report.notes),
         ]
     )
     missing = _sentences.caveats(report)
     if missing:
         yield "**What is missing**"
-        yield _bullets(inline(text) for text in missing)
+        yield _bullets(paragraph(text) for text in missing)
 
 
 def _summary(report: AuditReport) -> Iterator[str]:
     yield "## Summary"
-    paragraphs = [inline(text) for text in report.summary.split("\n\n")]
+    paragraphs = [paragraph(text) for text in report.summary.split("\n\n")]
     yield "\n\n".join(text for text in paragraphs if text) or "No summary was written."
 
 
@@ -62,28 +64,26 @@ def _findings(report: AuditReport) -> Iterator[str]:
         if bugs:
             yield f"### {severity.capitalize()} ({len(bugs):,})"
         for bug in bugs:
-            yield from _finding(bug, together.get(bug.group, ()))
+            yield from _finding(bug, _sentences.also_at(bug, together), level=4)
 
 
-def _finding(bug: Bug, together: Sequence[Bug]) -> Iterator[str]:
-    yield f"#### {inline(_sentences.heading_of(bug))}"
-    yield f"{code_span(_sentences.place(bug))} in {code_span(bug.function)}" if bug.function else code_span(
-        _sentences.place(bug)
-    )
-    yield inline(bug.claim) or "No claim was written."
-    yield _bullets(_details(bug, together))
+def _finding(bug: Bug, also: Sequence[Bug], level: int) -> Iterator[str]:
+    yield f"{'#' * level} {paragraph(_sentences.heading_of(bug))}"
+    inside = f" in {code_span(bug.function)}" if bug.function else ""
+    yield f"{code_span(_sentences.place(bug))}{inside}"
+    yield paragraph(bug.claim) or "No claim was written."
+    yield _bullets(_details(bug, also))
     if bug.code:
         yield "\n".join(fenced(list(_code(bug))))
 
 
-def _details(bug: Bug, together: Sequence[Bug]) -> Iterator[str]:
+def _details(bug: Bug, also: Sequence[Bug]) -> Iterator[str]:
     yield f"Failing call: {code_span(bug.failing_call)}"
     yield f"Expected: {code_span(bug.expected)}"
     yield f"Votes: {inline(_sentences.votes(bug))}; confidence {bug.confidence:.2f}"
     yield f"Offline rule: {code_span(bug.rule)}" if bug.rule else f"Lens: {code_span(bug.lens)}"
-    others = [code_span(_sentences.place(other)) for other in together if other is not bug]
-    if others:
-        yield f"The same bug as at {', '.join(others)}"
+    if also:
+        yield f"The same bug as at {', '.join(code_span(_sentences.place(other)) for other in also)}"
     if bug.reason:
         yield f"Undecided because: {inline(bug.reason)}"
 
@@ -104,7 +104,7 @@ def _undecided(report: AuditReport) -> Iterator[str]:
     yield f"## Undecided ({len(report.undecided):,})"
     yield "Too few skeptics answered to confirm or refute these. They count as holes, not as findings."
     for bug in _sentences.ranked(report.undecided):
-        yield from _finding(bug, ())
+        yield from _finding(bug, (), level=3)
 
 
 def _not_examined(report: AuditReport) -> Iterator[str]:

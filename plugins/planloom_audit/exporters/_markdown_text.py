@@ -9,22 +9,34 @@ from __future__ import annotations
 
 import re
 
-from ._foreign import one_line
+from ._foreign import one_line, prose
 
-__all__ = ["code_span", "fenced", "inline"]
+__all__ = ["code_span", "fenced", "inline", "paragraph"]
 
 _PUNCTUATION = re.compile(r"[\\`*_\[\]{}#|~$^]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-_BLOCK_START = re.compile(r"^(?:[-+=:]|\d+(?=[.)]))")
-_LINK_START = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)", re.IGNORECASE)
-_NO_LINK = "<!-- -->"
+_BLOCK_START = re.compile(r"^(\d*)([-+=:.)])")
 
 
 def inline(text: str) -> str:
     """The text on one line, without any mark that Markdown would read; also fit for headings and table cells."""
     flat = re.sub(r"[&<>]", lambda match: _ENTITIES[match.group()], one_line(text))
-    escaped = _PUNCTUATION.sub(r"\\\g<0>", flat)
-    return _LINK_START.sub(_NO_LINK, _BLOCK_START.sub(_harmless_start, escaped))
+    return _PUNCTUATION.sub(r"\\\g<0>", flat)
+
+
+def paragraph(text: str) -> str:
+    """The text on one line that may stand at the start of one; what it sets between backticks becomes code."""
+    pieces = (code_span(piece) if is_code else _inline_part(piece) for is_code, piece in prose(one_line(text)))
+    return _BLOCK_START.sub(r"\1\\\2", "".join(pieces))
+
+
+def _inline_part(text: str) -> str:
+    """As :func:`inline`, with the blanks at both ends kept."""
+    stripped = text.strip()
+    if not stripped:
+        return text
+    start, end = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{start}{inline(stripped)}{end}"
 
 
 def code_span(text: str) -> str:
@@ -45,8 +57,3 @@ def fenced(lines: list[str]) -> list[str]:
 
 def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall(r"`+", text)), default=0)
-
-
-def _harmless_start(match: re.Match[str]) -> str:
-    start = match.group()
-    return f"\\{start}" if not start.isdecimal() else f"&#{ord(start[0])};{start[1:]}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..report import AuditReport, Bug, Unread
+from planloom_audit.report import AuditReport, Bug, Unread
+
 from . import _sentences
 from ._uris import uri_of
 
@@ -52,7 +53,9 @@ def _about_files(report: AuditReport) -> Iterator[dict[str, Any]]:
 
 
 def _as_unread(bug: Bug) -> Unread:
-    return Unread(bug.file, f"Undecided at {_sentences.place(bug)}: {bug.claim} ({bug.reason or _sentences.votes(bug)})")
+    return Unread(
+        bug.file, f"Undecided at {_sentences.place(bug)}: {bug.claim} ({bug.reason or _sentences.votes(bug)})"
+    )
 
 
 def _named(report: AuditReport, kind: str, files: Iterable[Unread]) -> Iterator[dict[str, Any]]:

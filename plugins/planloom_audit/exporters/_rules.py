@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from ..lenses import own_lenses
-from ..report import Bug
+from planloom_audit.lenses import own_lenses
+from planloom_audit.report import Bug
+
+from ._markdown_text import paragraph
 
 __all__ = ["level_of", "rule_id", "rules_of"]
 
@@ -46,10 +48,9 @@ def _rule(bug: Bug) -> dict[str, Any]:
 def _descriptor(name: str, short: str, full: str, precision: str, tag: str) -> dict[str, Any]:
     return {
         "id": name,
-        "name": name,
         "shortDescription": {"text": short},
         "fullDescription": {"text": full},
-        "help": {"text": f"{full}\n\n{_ADVICE}", "markdown": f"{_markdown_prose(full)}\n\n{_ADVICE}"},
+        "help": {"text": f"{full}\n\n{_ADVICE}", "markdown": f"{paragraph(full)}\n\n{_ADVICE}"},
         "defaultConfiguration": {"level": _DEFAULT_LEVEL},
         "properties": {
             "tags": ["correctness", "planloom", tag],
@@ -68,15 +69,11 @@ def _offline_words(rule: str) -> tuple[str, str, str, str]:
 
 
 def _lens_words(lens: str) -> tuple[str, str, str, str]:
-    full = f"A model that read the code through the lens {lens} reported a behaviour bug, and skeptics did not refute it."
+    full = (
+        f"A model that read the code through the lens {lens} reported a behaviour bug, and skeptics did not refute it."
+    )
     focus = _paragraphs().get(lens, "")
     return f"Behaviour bug, lens {lens}", f"{full} {focus}".strip(), "medium", "model"
-
-
-def _markdown_prose(text: str) -> str:
-    from ._markdown_text import inline
-
-    return inline(text)
 
 
 @cache

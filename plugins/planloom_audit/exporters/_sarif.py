@@ -1,8 +1,8 @@
 """findings.sarif: one SARIF 2.1.0 run, as GitHub code scanning reads it.
 
-GitHub fails a whole upload for one line number below 1, cuts a file above 25,000 results without regard to severity and
-shows little of what a run says about itself. So regions are written only where they are true, results are ranked and cut
-here with a note, and everything else goes into ``properties`` as well.
+GitHub fails a whole upload for one line number below 1, cuts a file above 25,000 results without regard to severity
+and shows little of what a run says about itself. So regions are written only where they are true, results are ranked
+and cut here with a note, and everything else goes into ``properties`` as well.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import json
 import re
 from typing import Any
 
-from ..report import AuditReport, Bug
+from planloom_audit.report import AuditReport, Bug
+
 from . import _sentences
 from ._foreign import clipped, plain_data
 from ._json import finding
@@ -25,7 +26,7 @@ LONGEST_RUN = 25_000
 """Results that GitHub takes in one run (its documentation of SARIF support)."""
 
 FINGERPRINT_KEY = "planloomFinding/v1"
-"""Our own key: GitHub's ``primaryLocationLineHash`` means its own algorithm, which it runs itself where the key is absent."""
+"""Our own key: GitHub's ``primaryLocationLineHash`` means its own algorithm, which it runs where that key is absent."""
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LONGEST_MESSAGE = 4_000

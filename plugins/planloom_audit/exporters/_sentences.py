@@ -1,4 +1,4 @@
-"""What a report says in words, once for all formats: its basis, its state, its coverage, its price, each finding's votes.
+"""What a report says in words, once for all formats: its basis, state, coverage and price, each finding's votes.
 
 A report must not look better than it is. Holes, files that nobody read and rules in the place of a model are said in
 plain sentences wherever the report is shown.
@@ -6,12 +6,14 @@ plain sentences wherever the report is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from ..report import SEVERITIES, AuditReport, Bug, Cost
+from planloom_audit.report import SEVERITIES, AuditReport, Bug, Cost
+
 from ._foreign import one_line
 
 __all__ = [
+    "also_at",
     "basis",
     "caveats",
     "cost",
@@ -19,8 +21,8 @@ __all__ = [
     "coverage",
     "credits_text",
     "duration",
-    "headline",
     "heading_of",
+    "headline",
     "place",
     "ranked",
     "same_bug",
@@ -30,6 +32,7 @@ __all__ = [
 ]
 
 _LONGEST_HEADING = 120
+_MOST_ALSO = 10
 _UNRANKED = "unranked"
 
 
@@ -50,6 +53,12 @@ def same_bug(bugs: Iterable[Bug]) -> dict[int, list[Bug]]:
         if bug.group:
             groups.setdefault(bug.group, []).append(bug)
     return {group: members for group, members in groups.items() if len(members) > 1}
+
+
+def also_at(bug: Bug, together: Mapping[int, list[Bug]]) -> list[Bug]:
+    """Other reports of the same bug, as many as people look at."""
+    others = together.get(bug.group, [])[: _MOST_ALSO + 1]
+    return [other for other in others if other is not bug][:_MOST_ALSO]
 
 
 def heading_of(bug: Bug) -> str:
@@ -114,10 +123,10 @@ def caveats(report: AuditReport) -> list[str]:
         )
     if report.coverage.unseen:
         said.append(
-            f"{counted(len(report.coverage.unseen), 'file')} no scan that answered has seen: nothing is known about them."
+            f"No scan that answered has seen {counted(len(report.coverage.unseen), 'file')}: nothing is known there."
         )
     if report.skipped:
-        said.append(f"{counted(len(report.skipped), 'file')} could not be read and were not examined.")
+        said.append(f"Not read, so not examined: {counted(len(report.skipped), 'file')}.")
     return said
 
 
@@ -125,8 +134,8 @@ def coverage(report: AuditReport) -> str:
     """On what basis "no finding" is said of a file that has none."""
     seen = report.coverage
     return (
-        f"{seen.covered:,} of {counted(seen.files, 'file')} ({counted(seen.lines, 'line')}, {counted(seen.tokens, 'token')}) "
-        "were seen by a scan that answered."
+        f"{seen.covered:,} of {counted(seen.files, 'file')} were seen by a scan that answered; "
+        f"all of them together hold {counted(seen.lines, 'line')} and {counted(seen.tokens, 'token')}."
     )
 
 
