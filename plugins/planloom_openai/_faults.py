@@ -34,7 +34,6 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 import attrs
 
@@ -42,9 +41,10 @@ from planloom.clients import FatalError, ModelError, PermanentError, QuotaError,
 
 from ._origin import Origin
 
-__all__ = ["Refusal", "excerpt", "fault_of", "malformed", "refusal_in", "retry_after_s", "status_in"]
+__all__ = ["Refusal", "fault_in_success", "fault_of", "malformed", "redirect_in", "refusal_in", "retry_after_s"]
 
 EXCERPT_CHARACTERS = 200
+NO_KEY = "set key_env of endpoint `{origin.name}` to the variable that holds the key"
 LOST_BY_GATEWAY = frozenset({502, 504, *range(520, 525)})
 OVERLOADED = frozenset({503, 529})
 
@@ -87,7 +87,7 @@ class Refusal:
     words: str
 
 
-def excerpt(origin: Origin, body: bytes) -> str:
+def _excerpt(origin: Origin, body: bytes) -> str:
     """Return the first 200 characters of a body on one line, without the key."""
     text = body[: 20 * EXCERPT_CHARACTERS].decode("utf-8", "replace")
     return _short(origin, text) or "(nothing)"
@@ -106,7 +106,7 @@ def refusal_in(origin: Origin, value: Any, body: bytes) -> Refusal:
         error = value.get("error") or value.get("detail") or value
     if not isinstance(error, Mapping):
         text = error if isinstance(error, str) else ""
-        return Refusal(message=_short(origin, text) or excerpt(origin, body), code="", words=text.lower())
+        return Refusal(message=_short(origin, text) or _excerpt(origin, body), code="", words=text.lower())
     message = error.get("message")
     text = message if isinstance(message, str) else json.dumps(error, ensure_ascii=False)
     code = error.get("code")
@@ -117,7 +117,7 @@ def refusal_in(origin: Origin, value: Any, body: bytes) -> Refusal:
     )
 
 
-def status_in(refusal: Refusal) -> int | None:
+def _status_in(refusal: Refusal) -> int | None:
     """Return the HTTP status that an error object names as its code."""
     return int(refusal.code) if re.fullmatch(r"[45]\d\d", refusal.code) else None
 
@@ -125,6 +125,8 @@ def status_in(refusal: Refusal) -> int | None:
 def fault_of(origin: Origin, status: int, refusal: Refusal, wait_s: float | None = None) -> ModelError:
     """Return the fault that a refusal with this status is."""
     kind, error_class, next_step = _kind_of(status, refusal)
+    if error_class == "auth" and not origin.key:
+        next_step = NO_KEY
     billed = status in LOST_BY_GATEWAY
     return kind(
         f"{origin.host} answered {status}: {refusal.message}; {next_step.format(origin=origin)}",
@@ -139,7 +141,6 @@ _Kind = tuple[type[ModelError], str, str]
 
 _QUOTA: _Kind = (QuotaError, "quota", "raise the account's limit, or wait until it is reset")
 _AUTH: _Kind = (FatalError, "auth", "check the key in {origin.key_env} and what it may use")
-_NO_KEY: _Kind = (FatalError, "auth", "set key_env of endpoint `{origin.name}` to the variable that holds the key")
 _MODEL: _Kind = (FatalError, "unknown_model", "set a model that endpoint `{origin.name}` has")
 _LONG: _Kind = (PermanentError, "context_too_long", "send less at once, or lower max_tokens")
 _FILTERED: _Kind = (PermanentError, "filtered", "the server refuses this content")
@@ -190,7 +191,7 @@ def _server_fault(status: int, words: str) -> _Kind:
 
 def fault_in_success(origin: Origin, refusal: Refusal) -> ModelError:
     """Return the fault that an error object under status 200 is."""
-    named = status_in(refusal)
+    named = _status_in(refusal)
     if named is not None:
         return fault_of(origin, named, refusal)
     kind, error_class, next_step = _kind_by_words(refusal.words)
@@ -219,16 +220,17 @@ def malformed(origin: Origin, status: int, body: bytes, reason: str) -> ModelErr
     """Return the fault of an answer with status 200 that is no chat completion."""
     return TransientError(
         f"{origin.host} answered {status} with something that is no chat completion ({reason}):"
-        f" {excerpt(origin, body)}; it will be asked again, check the url of endpoint `{origin.name}` if it stays so",
+        f" {_excerpt(origin, body)}; it will be asked again, check the url of endpoint `{origin.name}` if it stays so",
         error_class="malformed",
         http_status=status,
         maybe_billed=True,
     )
 
 
-def redirect_target(headers: Mapping[str, str]) -> str:
-    """Return where a redirect points, without its query."""
-    return urlsplit(headers.get("location", ""))._replace(query="", fragment="").geturl() or "(nowhere)"
+def redirect_in(origin: Origin, headers: Mapping[str, str]) -> Refusal:
+    """Return what a redirect says: where it points, without the query."""
+    location = headers.get("location", "").partition("?")[0].partition("#")[0]
+    return Refusal(message=f"a redirect to {_short(origin, location) or '(nowhere)'}", code="", words="")
 
 
 def retry_after_s(headers: Mapping[str, str], now: Callable[[], datetime]) -> float | None:

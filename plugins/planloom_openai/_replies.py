@@ -34,11 +34,10 @@ from planloom._money import Usage
 from planloom.questions import Reply
 
 from ._faults import (
-    Refusal,
     fault_in_success,
     fault_of,
     malformed,
-    redirect_target,
+    redirect_in,
     refusal_in,
     retry_after_s,
 )
@@ -79,7 +78,7 @@ def read_reply(answer: Answer, model: str, seconds: float, origin: Origin, now: 
 
 def _refused(answer: Answer, origin: Origin, now: Callable[[], datetime]) -> Exception:
     if answer.status < 400:
-        refusal = Refusal(message=f"a redirect to {redirect_target(answer.headers)}", code="", words="")
+        refusal = redirect_in(origin, answer.headers)
     else:
         refusal = refusal_in(origin, _json_or_none(answer.body), answer.body)
     return fault_of(origin, answer.status, refusal, retry_after_s(answer.headers, now))

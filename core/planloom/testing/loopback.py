@@ -171,7 +171,9 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
-        if self._task is None:
+        if not self._buffer[:1].isalpha():  # no HTTP: the first byte of a TLS greeting, say
+            self._transport.abort()
+        elif self._task is None:
             self._begin()
 
     def close(self) -> asyncio.Task[None] | None:
