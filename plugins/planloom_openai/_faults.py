@@ -41,7 +41,16 @@ from planloom.clients import FatalError, ModelError, PermanentError, QuotaError,
 
 from ._origin import Origin
 
-__all__ = ["Refusal", "fault_in_success", "fault_of", "malformed", "redirect_in", "refusal_in", "retry_after_s"]
+__all__ = [
+    "Refusal",
+    "fault_in_success",
+    "fault_of",
+    "malformed",
+    "redirect_in",
+    "refusal_in",
+    "retry_after_s",
+    "storable",
+]
 
 EXCERPT_CHARACTERS = 200
 NO_KEY = "set key_env of endpoint `{origin.name}` to the variable that holds the key"
@@ -94,7 +103,14 @@ def _excerpt(origin: Origin, body: bytes) -> str:
 
 
 def _short(origin: Origin, text: str) -> str:
-    return " ".join(origin.scrub(text).split())[:EXCERPT_CHARACTERS]
+    return " ".join(origin.scrub(storable(text)).split())[:EXCERPT_CHARACTERS]
+
+
+def storable(text: str) -> str:
+    """Return a text with U+FFFD for each lone surrogate: no file, terminal or database takes those."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def refusal_in(origin: Origin, value: Any, body: bytes) -> Refusal:

@@ -40,6 +40,7 @@ from ._faults import (
     redirect_in,
     refusal_in,
     retry_after_s,
+    storable,
 )
 from ._origin import Origin
 from ._streams import Unfinished, completion_of_events, looks_like_events
@@ -66,7 +67,7 @@ def read_reply(answer: Answer, model: str, seconds: float, origin: Origin, now: 
         if isinstance(value, Mapping) and (value.get("error") or value.get("object") == "error"):
             raise fault_in_success(origin, refusal_in(origin, value, answer.body))
         raise malformed(origin, answer.status, answer.body, "no choices")
-    text = _storable(_text_of(choice["message"]))
+    text = storable(_text_of(choice["message"]))
     return Reply(
         text=text,
         finish_reason=_said(choice.get("finish_reason")),
@@ -158,14 +159,8 @@ def _arguments(message: Mapping[str, Any]) -> Iterator[str]:
             yield json.dumps(arguments, ensure_ascii=False)
 
 
-def _storable(text: str) -> str:
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def _said(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return storable(value) if isinstance(value, str) and value else None
 
 
 def _usage(value: Any, text: str) -> Usage:
