@@ -19,8 +19,10 @@ from .workers import Schema
 
 __all__ = ["Reading", "read_answer", "repair_request"]
 
-# Values are sought at this many opening brackets at most, so that a hostile reply costs linear time.
+# How long values are sought: opening brackets tried, and characters read in vain, so that a hostile reply of any size
+# costs a tenth of a second.
 _MAX_STARTS = 200
+_MAX_WASTED_CHARACTERS = 2_000_000
 _MAX_PROBLEMS = 8
 _MAX_PROBLEMS_SOUGHT = 64
 _PROBLEM_LENGTH = 120
@@ -46,6 +48,13 @@ class _Refused(ValueError):
 
 def read_answer(text: str, schema: Schema) -> Reading:
     """Return the value in ``text`` that satisfies ``schema``, or what is wrong with what is there."""
+    try:
+        return _read(text, schema)
+    except RecursionError:
+        return Reading(problems=("top level: the JSON is nested too deeply",))
+
+
+def _read(text: str, schema: Schema) -> Reading:
     judged: list[tuple[Any, tuple[str, ...]]] = []
     refusals: list[str] = []
     for raw in _candidates(text):
@@ -57,7 +66,7 @@ def read_answer(text: str, schema: Schema) -> Reading:
         judged.append((value, problems_of(value, schema.read or schema.shown)))
     fitting = [value for value, problems in judged if not problems]
     if fitting:
-        if all(value == fitting[0] for value in fitting):
+        if all(_same(value, fitting[0]) for value in fitting):
             return Reading(fitting[0])
         return Reading(problems=("top level: two different JSON values both fit the schema; give exactly one",))
     if judged:
@@ -66,23 +75,33 @@ def read_answer(text: str, schema: Schema) -> Reading:
     return Reading(problems=tuple(refusals) or ("top level: there is no JSON object in the reply",))
 
 
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON; to Python, ``true`` and 1 would be."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
 def _candidates(text: str) -> Iterator[str]:
     whole = text.strip()
-    if _extent(whole, 0) == len(whole) and whole:
+    if _extent(whole, 0) == (True, len(whole)):
         yield whole
         return
     rest = _THINKING.sub(" ", text)
-    position = 0
+    position = wasted = 0
     for _ in range(_MAX_STARTS):
         start = _next_start(rest, position)
-        if start < 0:
+        if start < 0 or wasted > _MAX_WASTED_CHARACTERS:
             return
-        end = _extent(rest, start)
-        if end < 0:
-            position = start + 1
-        else:
+        found, end = _extent(rest, start)
+        if found:
             yield rest[start:end]
             position = end
+        else:
+            wasted += end - start
+            position = start + 1
 
 
 def _next_start(text: str, position: int) -> int:
@@ -93,14 +112,16 @@ def _next_start(text: str, position: int) -> int:
 _LENIENT = json.JSONDecoder()
 
 
-def _extent(text: str, start: int) -> int:
-    """Return where the JSON object or array that begins at ``start`` ends, or -1."""
+def _extent(text: str, start: int) -> tuple[bool, int]:
+    """Return whether a JSON object or array begins at ``start``, and where it ends or is broken."""
     if text[start : start + 1] not in ("{", "["):
-        return -1
+        return False, start
     try:
-        return _LENIENT.raw_decode(text, start)[1]
+        return True, _LENIENT.raw_decode(text, start)[1]
+    except json.JSONDecodeError as error:
+        return False, error.pos
     except (ValueError, RecursionError):
-        return -1
+        return False, start
 
 
 def _strict(raw: str) -> Any:

@@ -247,6 +247,7 @@ class FrontDoor:
     ) -> Reply:
         open_call: str | None = call_id
         billed = False
+        waited = 0.0
         try:
             for attempt in range(1, ATTEMPTS + 1):
                 if open_call is None:
@@ -262,7 +263,7 @@ class FrontDoor:
                     if billed:
                         await self._store.mark_uncertain(open_call)
                         open_call = None
-                    await self._wait_after(error, attempt, question, asker)
+                    waited = await self._wait_after(error, attempt, question, asker, waited)
                     continue
                 await self._settle(open_call, reply)
                 open_call = None
@@ -297,17 +298,21 @@ class FrontDoor:
                     raise
                 await asyncio.sleep(_FULL_DISK_POLL_S)
 
-    async def _wait_after(self, error: TransientError, attempt: int, question: Question, asker: Asker) -> None:
+    async def _wait_after(
+        self, error: TransientError, attempt: int, question: Question, asker: Asker, waited: float
+    ) -> float:
+        """Wait before the next attempt and return for how long; ``waited`` is how long this one had to wait."""
         wait = self._random.uniform(0, min(LONGEST_WAIT_S, 2.0 ** (attempt - 1)))
         if error.retry_after_s is not None:
             wait = max(wait, error.retry_after_s)
         last = attempt == ATTEMPTS or (error.retry_after_s or 0) > LONGEST_RETRY_AFTER_S
-        self._emit("run.attempt", _attempt_fields(error, attempt, asker.thread, None if last else wait))
+        self._emit("run.attempt", _attempt_fields(error, attempt, asker.thread, waited, None if last else wait))
         if last:
             raise error
         if error.retry_after_s is not None:
             self._slots(question.endpoint).hold(error.retry_after_s)
         await self._abort.until(asyncio.sleep(wait))
+        return wait
 
 
 def _ends_the_run(error: ModelError, role: RoleSettings) -> RunAborted | None:
@@ -329,13 +334,16 @@ def _unknown_in_replay(role: RoleSettings) -> str:
     )
 
 
-def _attempt_fields(error: ModelError, attempt: int, thread: str, wait: float | None) -> dict[str, Any]:
+def _attempt_fields(
+    error: ModelError, attempt: int, thread: str, waited: float, next_wait: float | None
+) -> dict[str, Any]:
     return {
         "thread": thread,
         "attempt": attempt,
         "class": error.error_class,
         "http_status": error.http_status,
-        "next_wait": None if wait is None else round(wait, 3),
+        "waited": round(waited, 3),
+        "next_wait": None if next_wait is None else round(next_wait, 3),
     }
 
 
