@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
+from planloom_code._errors import FileChanged
 from planloom_code._places import Place
 from planloom_code._quotes import line_of_quote
 from planloom_code._reading import confidence_in, lines_in, text_in
@@ -82,7 +83,10 @@ def normalise(raw: object, tree: SourceTree, source: str = "") -> Finding | Malf
     file_lines = tree.info(path).lines
     if lines[0] > file_lines:
         return Malformed(f"line {lines[0]} is beyond the {file_lines} lines of {path}", shown)
-    return _finding(raw, tree, path, lines, source)
+    try:
+        return _finding(raw, tree, path, lines, source)
+    except FileChanged as error:
+        return Malformed(str(error), shown)
 
 
 def normalise_all(raw: object, tree: SourceTree, source: str = "") -> tuple[tuple[Finding, ...], tuple[Malformed, ...]]:

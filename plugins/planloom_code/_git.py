@@ -23,10 +23,9 @@ class GitCannotSay(Exception):
 
 def is_ignored(folder: Path) -> bool:
     """Whether the folder itself is ignored by the repository around it; raises `GitCannotSay`."""
-    done = _git(folder, "check-ignore", "-q", "--no-index", ".")
-    if done.returncode not in (0, 1):
-        raise GitCannotSay(_text(done.stderr))
-    return done.returncode == 0
+    # A repository is never ignored by its own rules, though check-ignore says so when one of them is `*`.
+    inside = _asked(folder, "rev-parse", "--show-prefix").stdout.strip()
+    return bool(inside) and _asked(folder, "check-ignore", "-q", "--no-index", ".").returncode == 0
 
 
 def listed_files(folder: Path) -> tuple[list[str], list[tuple[str, str]]]:
@@ -35,9 +34,7 @@ def listed_files(folder: Path) -> tuple[list[str], list[tuple[str, str]]]:
     Deleted files may still be among the paths. Nested repositories are listed by git as one path; they are
     opened here and their own unignored files listed. Paths are file-system strings (surrogateescape).
     """
-    done = _git(folder, "ls-files", "-z", "-co", "--exclude-standard")
-    if done.returncode != 0:
-        raise GitCannotSay(_text(done.stderr))
+    done = _asked(folder, "ls-files", "-z", "-co", "--exclude-standard")
     paths: list[str] = []
     closed = _UNOPENED.findall(_text(done.stderr))
     for path in {os.fsdecode(name).rstrip("/") for name in done.stdout.split(b"\0") if name}:
@@ -51,6 +48,14 @@ def listed_files(folder: Path) -> tuple[list[str], list[tuple[str, str]]]:
         else:
             paths.append(path)
     return paths, closed
+
+
+def _asked(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    done = _git(folder, *arguments)
+    # 1 is an answer (check-ignore's no); git's own failures are 128 and above.
+    if done.returncode not in (0, 1):
+        raise GitCannotSay(_text(done.stderr))
+    return done
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:

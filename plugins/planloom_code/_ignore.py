@@ -7,13 +7,16 @@ an ignored folder can be brought back. Only files below the audited folder count
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import attrs
 from pathspec import GitIgnoreSpec
 
 from planloom_code._errors import BadPattern
+
+# The group of pathspec's expressions that holds the slash after a matched folder.
+_FOLDER_MARK = "ps_d"
 
 
 @attrs.frozen
@@ -30,7 +33,7 @@ class IgnoreRules:
     def ignore(self, path: str) -> bool:
         """Whether ``path`` is ignored; a folder's path ends with a slash."""
         for folder, spec in self.layers:
-            verdict = spec.check_file(path[len(folder) + 1 :] if folder else path).include
+            verdict = _verdict(spec, path[len(folder) + 1 :] if folder else path)
             if verdict is not None:
                 return verdict
         return False
@@ -42,7 +45,23 @@ def patterns(lines: Iterable[str], option: str) -> GitIgnoreSpec | None:
     for line in wanted:
         if _spec([line]) is None:
             raise BadPattern(f"{option} cannot read the pattern {line!r}. Write it as a line of .gitignore.")
-    return GitIgnoreSpec.from_lines(wanted) if wanted else None
+    return _spec(wanted) if wanted else None
+
+
+def _verdict(spec: GitIgnoreSpec, path: str) -> bool | None:
+    """What the last pattern that matches ``path`` itself says; None when there is none.
+
+    pathspec lets a pattern for a folder decide about all inside it. To git ``!src/`` opens the folder and says
+    nothing of its files, so a match that ends at a folder above ``path`` is no match here.
+    """
+    for pattern in reversed(list(spec.patterns)):
+        result = None if pattern.include is None else pattern.match_file(path)
+        if result is None:
+            continue
+        end = result.match.start(_FOLDER_MARK) if _FOLDER_MARK in result.match.groupdict() else -1
+        if end in (-1, len(path) - 1):
+            return pattern.include
+    return None
 
 
 def _read_rules(location: Path) -> GitIgnoreSpec | None:
@@ -50,13 +69,27 @@ def _read_rules(location: Path) -> GitIgnoreSpec | None:
         if location.is_symlink() or not location.is_file():
             return None
         lines = os.fsdecode(location.read_bytes()).removeprefix("\ufeff").split("\n")
+        lines = [line.removesuffix("\r") for line in lines]
     except OSError:
         return None
     return _spec([line for line in lines if _spec([line]) is not None])
 
 
-def _spec(lines: list[str]) -> GitIgnoreSpec | None:
+def _spec(lines: Sequence[str]) -> GitIgnoreSpec | None:
     try:
-        return GitIgnoreSpec.from_lines(lines)
+        return GitIgnoreSpec.from_lines(_as_git_means(line) for line in lines)
     except ValueError:
         return None
+
+
+def _as_git_means(line: str) -> str:
+    """The pattern with its ends spelt out where pathspec's short forms match more than the path itself.
+
+    To git ``a/**`` is all inside ``a``, to pathspec also ``a``; ``*/`` is any folder, to pathspec any slash.
+    """
+    sign, body = ("!", line[1:]) if line.startswith("!") else ("", line)
+    if body in ("*/", "**/"):
+        return sign + "**/?*/"
+    if body.endswith("/**"):
+        return line + "/*"
+    return line + "*/" if body.endswith("/**/") else line

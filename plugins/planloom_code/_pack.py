@@ -73,8 +73,9 @@ def pack(files: Iterable[Packable], tokens: int) -> tuple[Shard, ...]:
 def repack(files: Iterable[Packable], tokens: int, previous: Iterable[Mapping[str, str]]) -> tuple[Shard, ...]:
     """Like `pack`, but unchanged files stay in the shard they were in, so that only shards with news differ.
 
-    ``previous`` gives the last packing: for each shard its names with their hashes, in order. A changed file
-    stays too while its shard has room; new files go where something changed anyway, else into new shards.
+    ``previous`` gives the last packing to the same target: for each shard its names with their hashes, in
+    order. A changed file stays too while its shard has room; new files go where something changed anyway, else
+    into new shards.
     """
     waiting = {file.name: file for file in files if file.lines}
     kept: list[list[Packable]] = []
@@ -90,14 +91,17 @@ def repack(files: Iterable[Packable], tokens: int, previous: Iterable[Mapping[st
 
 def _staying(shard: Mapping[str, str], waiting: dict[str, Packable], tokens: int) -> tuple[list[Packable], bool]:
     """The files of an old shard that remain in it, taken out of ``waiting``, and whether it differs."""
-    unchanged = {n for n, sha256 in shard.items() if n in waiting and waiting[n].sha256 == sha256}
-    used = sum(waiting[name].tokens for name in unchanged)
-    stay = set(unchanged)
-    for name in shard:
-        if name in waiting and name not in stay and used + waiting[name].tokens <= tokens:
-            used += waiting[name].tokens
+    there = [name for name in shard if name in waiting]
+    unchanged = {name for name in there if waiting[name].sha256 == shard[name]}
+    used = 0
+    stay: set[str] = set()
+    for name in sorted(there, key=lambda name: name not in unchanged):
+        size = waiting[name].tokens
+        if not stay or used + size <= tokens:
+            used += size
             stay.add(name)
-    return [waiting.pop(name) for name in shard if name in stay], len(unchanged) < len(shard)
+    differs = len(unchanged) < len(shard) or len(stay) < len(shard)
+    return [waiting.pop(name) for name in there if name in stay], differs
 
 
 def _packed(started: list[list[Packable]], files: Iterable[Packable], tokens: int) -> list[list[Packable]]:

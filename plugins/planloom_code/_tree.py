@@ -16,6 +16,7 @@ import attrs
 
 from planloom_code._discover import Discovery, discover
 from planloom_code._errors import FileChanged, NotInTree
+from planloom_code._grammar import GRAMMAR
 from planloom_code._naming import FileNames
 from planloom_code._numbering import numbered_lines
 from planloom_code._pack import Packable, Shard, repack
@@ -127,16 +128,22 @@ class SourceTree:
         return self._names.resolve(spelling)
 
     def unparsable(self) -> Iterator[ParseProblem]:
-        """The files that this Python cannot parse, parsed one by one as they are asked for."""
+        """The files that this Python cannot parse, parsed one by one as they are asked for.
+
+        A file that changed since is among them, because what was packed can no longer be parsed.
+        """
         for path in self._infos:
-            problem = self._unchanged(path).parse_problem
+            try:
+                problem = self._unchanged(path).parse_problem
+            except FileChanged as error:
+                problem = ParseProblem(path, str(error), None, GRAMMAR)
             if problem is not None:
                 yield problem
 
     def code_around(self, path: str, line: int) -> str | None:
         """The numbered code of the function at ``line``, or 15 lines either side; None for an unknown path.
 
-        The lines either side are also given when the function is longer than 60 lines.
+        The lines either side are also given when the function is longer than 60 lines. Raises `FileChanged`.
         """
         if path not in self._infos:
             return None
@@ -164,7 +171,10 @@ class SourceTree:
         return repack(items, target, previous)
 
     def render(self, names: Iterable[str]) -> str:
-        """The numbered text of files and pieces by the names that shards give them."""
+        """The numbered text of files and pieces by the names that shards give them.
+
+        Raises `NotInTree` or `FileChanged`.
+        """
         return "".join(map(self._rendered, names))
 
     @cached_property

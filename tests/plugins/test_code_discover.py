@@ -83,6 +83,25 @@ def test_nothing_inside_an_ignored_folder_is_brought_back(tree: Path) -> None:
     assert paths(discover(tree)) == ["b.py"]
 
 
+@pytest.mark.parametrize(
+    "rules", [b"a\r\nsecret.py\r\n", b"\xef\xbb\xbfsecret.py\n", b"# \xe9\nsecret.py\n", b"secret.py"]
+)
+def test_an_ignore_file_is_read_whatever_its_line_ends_and_encoding(tree: Path, rules: bytes) -> None:
+    plant(tree, "app.py", "secret.py")
+    (tree / ".gitignore").write_bytes(rules)
+    assert paths(discover(tree)) == ["app.py"]
+
+
+def test_a_folder_named_like_a_source_file_is_a_folder(tree: Path) -> None:
+    plant(tree, "odd.py/a.py")
+    assert paths(discover(tree)) == ["odd.py/a.py"]
+
+
+def test_a_folder_without_source_gives_no_files(tree: Path) -> None:
+    plant(tree, "notes.txt")
+    assert paths(discover(tree)) == []
+
+
 def test_a_line_that_is_no_pattern_spoils_no_other(tree: Path) -> None:
     plant(tree, "a.py", "b.py")
     plant(tree, ".gitignore", text="!\n\\\nb.py\n")
@@ -220,6 +239,14 @@ def test_r23_a_tracked_file_that_matches_an_ignore_pattern_is_audited(tmp_path: 
     plant(tmp_path, "kept.py")
     git(tmp_path, "add", "kept.py")
     plant(tmp_path, ".gitignore", text="kept.py\n")
+    assert paths(discover(tmp_path)) == ["kept.py"]
+
+
+def test_a_repository_that_ignores_all_but_what_it_tracks_is_audited_by_git(tmp_path: Path) -> None:
+    git(tmp_path, "init")
+    plant(tmp_path, "kept.py", "other.py")
+    plant(tmp_path, ".gitignore", text="*\n")
+    git(tmp_path, "add", "-f", "kept.py")
     assert paths(discover(tmp_path)) == ["kept.py"]
 
 

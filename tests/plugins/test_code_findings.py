@@ -358,3 +358,12 @@ def test_findings_of_a_file_that_does_not_parse_have_blocks_for_places(tmp_path:
     finding = normalise(raw(file="a.py", line=2, function="f"), SourceTree.open(tmp_path))
     assert isinstance(finding, Finding)
     assert (finding.function, key_of(finding)) == ("f", "a.py::lines 1-10")
+
+
+def test_a_finding_in_a_file_that_changed_since_is_set_aside(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    opened = SourceTree.open(tmp_path)
+    (tmp_path / "a.py").write_text("x = 2\n")
+    malformed = normalise(raw(file="a.py", line=1), opened)
+    assert isinstance(malformed, Malformed)
+    assert "has changed since" in malformed.reason

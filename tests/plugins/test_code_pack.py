@@ -154,6 +154,13 @@ def test_repacking_other_files_keeps_the_rules_of_packing(
     assert all(shard.tokens <= tokens or len(shard.items) == 1 for shard in shards)
 
 
+@given(files, targets, targets)
+def test_an_earlier_packing_to_another_target_breaks_no_rule(items: list[FileInfo], earlier: int, tokens: int) -> None:
+    shards = repack(items, tokens, previous(pack(items, earlier)))
+    assert sorted(name for shard in shards for name in shard.names) == sorted(f.path for f in items)
+    assert all(shard.tokens <= tokens or len(shard.items) == 1 for shard in shards)
+
+
 def test_a_new_file_goes_where_something_changed_anyway() -> None:
     old: list[Packable] = [info("a/1.py", 60), info("b/1.py", 60)]
     before = pack(old, 100)

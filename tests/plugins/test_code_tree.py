@@ -95,6 +95,12 @@ def test_r15_files_that_do_not_parse_are_listed_and_packed_all_the_same(tree_of:
     assert tree.shards(1000)[0].names == ("b.py", "a.py", "c.py")
 
 
+def test_a_file_that_changed_does_not_stop_the_list_of_unparsable_files(tree_of: Build, tmp_path: Path) -> None:
+    tree = tree_of({"a.py": "x = 1\n", "b.py": "{% if %}\n"})
+    (tmp_path / "a.py").unlink()
+    assert [problem.path for problem in tree.unparsable()] == ["a.py", "b.py"]
+
+
 def test_a_configured_tokenizer_gives_the_sizes(tree_of: Build, tmp_path: Path) -> None:
     tree_of({"a.py": "x = 1\ny = 2\n"})
     tree = SourceTree.open(tmp_path, count_tokens=len)
