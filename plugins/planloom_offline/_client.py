@@ -51,9 +51,9 @@ class OfflineClient:
         self._analyses: OrderedDict[tuple[str, ...], asyncio.Task[dict[str, Any]]] = OrderedDict()
 
     @property
-    def process_count(self) -> int:
-        """How many processes it has started and not ended."""
-        return self._workers.process_count if self._workers is not None else 0
+    def process_ids(self) -> tuple[int, ...]:
+        """The processes it has started and not ended."""
+        return self._workers.process_ids if self._workers is not None else ()
 
     async def ask(self, question: Question) -> Reply:
         """Answer one question; nothing leaves the machine and no file is opened.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from ._messages import Bound, bounds_of, text_of
-from ._words import number, quoted, words_of
+from ._words import last_name, number, quoted, words_of
 from .parsed import Function, ParsedFile
 from .rules import Hit
 
@@ -197,10 +197,11 @@ def _ends_on(node: ast.expr, name: str) -> bool:
 _SAYS_EMPTY = re.compile(
     r"\b(?:must not|cannot|can not|can't|may not|should not) be empty\b|\bis empty\b|\bmust be non-?empty\b"
 )
-_SAYS_ABSENT = re.compile(r"\bnot found\b|\bis not in\b|\bdoes not exist\b|\bdoesn't exist\b|\bno such\b")
+_SAYS_ABSENT = re.compile(r"\bnot found\b|\bis not in\b|\bdoes not exist\b|\bdoesn't exist\b|^no such\b")
 _SAYS_PRESENT = re.compile(r"\balready (?:exists|in|present|registered|defined)\b|\bduplicate\b")
 _SAYS_ALIKE = re.compile(r"\b(?:must|should) (?:be (?:equal|the same|identical)|match|have (?:the )?(?:same|equal))\b")
 _SAYS_NONE = re.compile(r"\b(?:must not|cannot|can't|may not|should not) be none\b")
+_ABSENCE = frozenset(("empty", "no", "not", "none", "missing", "without"))
 _TYPES = {"int": "integer", "str": "string", "bool": "boolean", "dict": "dictionary", "float": "float", "list": "list"}
 
 
@@ -216,7 +217,8 @@ def _states(atoms: list[Atom], message: str) -> str:
 def _full(atom: Atom) -> bool:
     """Whether a part raises when a container holds something."""
     if isinstance(atom.node, ast.Name | ast.Attribute):
-        return not atom.negated
+        # `is_empty` and `no_rows` say the opposite of what they hold.
+        return not atom.negated and not _ABSENCE & set(words_of(last_name(atom.node)))
     sides = atom.sides
     if sides is None or not _is_length(sides[0]):
         return False

@@ -9,6 +9,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SMALL = frozenset(
     (
         "min",
+        "minima",
         "minimum",
         "minimal",
         "smallest",
@@ -24,6 +25,7 @@ _SMALL = frozenset(
 _LARGE = frozenset(
     (
         "max",
+        "maxima",
         "maximum",
         "maximal",
         "largest",

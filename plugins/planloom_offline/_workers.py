@@ -46,9 +46,9 @@ class Workers:
         self._all: set[Process] = set()
 
     @property
-    def process_count(self) -> int:
-        """How many processes run."""
-        return len(self._all)
+    def process_ids(self) -> tuple[int, ...]:
+        """The processes that run."""
+        return tuple(process.pid for process in self._all)
 
     async def run(self, job: str, text: str) -> dict[str, Any]:
         """Return a job's answer.
