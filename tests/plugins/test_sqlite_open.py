@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from planloom import StoreError, StoreLocked, StoreTooNew
-from planloom_sqlite import check_store, open_store
+from planloom_sqlite import _schema, check_store, open_store
 
 
 def close_at_once(location: str | Path) -> None:
@@ -74,6 +74,46 @@ def test_a_store_of_a_newer_planloom_is_refused_and_left_alone(tmp_path: Path) -
         f"the store {path} has format 99 and this planloom knows formats up to 1; update planloom, or name another file"
     )
     assert path.read_bytes() == before
+
+
+def _with_second_migration(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
+    monkeypatch.setattr(_schema, "MIGRATIONS", (*_schema.MIGRATIONS[:1], statements))
+    monkeypatch.setattr(_schema, "LATEST", 2)
+
+
+def test_an_older_store_is_migrated_and_keeps_what_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fill() -> None:
+        store = open_store(tmp_path / "store.db")
+        await store.open_budget("job", 5)
+        await store.close()
+
+    async def read() -> None:
+        store = open_store(tmp_path / "store.db")
+        assert store.books("job").cap == 5
+        await store.close()
+
+    asyncio.run(fill())
+    _with_second_migration(monkeypatch, "ALTER TABLE run ADD COLUMN note TEXT")
+    asyncio.run(read())
+    connection = sqlite3.connect(tmp_path / "store.db")
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    connection.execute("SELECT note FROM run")
+    connection.close()
+
+
+def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "store.db"
+    close_at_once(path)
+    with monkeypatch.context() as patch:
+        _with_second_migration(patch, "ALTER TABLE run ADD COLUMN note TEXT", "ALTER TABLE nowhere ADD COLUMN x")
+        with pytest.raises(StoreError, match="nowhere"):
+            open_store(path)
+    close_at_once(path)
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    with pytest.raises(sqlite3.OperationalError, match="note"):
+        connection.execute("SELECT note FROM run")
+    connection.close()
 
 
 def test_another_programs_database_is_refused_and_left_alone(tmp_path: Path) -> None:

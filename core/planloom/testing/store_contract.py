@@ -424,6 +424,15 @@ class StoreContract:
             await asyncio.sleep(0.001)
         assert store.books(JOB) == books()
 
+    @with_store
+    async def test_a_settlement_outlives_whoever_asked_for_it(self, store: Store) -> None:
+        settling = asyncio.ensure_future(store.settle(await grant(store, a_question()), a_reply()))
+        await asyncio.sleep(0)
+        settling.cancel()
+        while store.reply(a_question().fingerprint) is None:
+            await asyncio.sleep(0.001)
+        assert store.books(JOB) == books(spent=4)
+
     # --- runs
 
     @with_store
@@ -501,6 +510,17 @@ class StoreContract:
         assert isinstance(good[0], Granted)
         assert [run.id for run in store.runs()] == ["run-1"]
         assert store.books(JOB) == books(reserved=10)
+
+    @with_store
+    async def test_it_can_be_read_from_any_thread_while_it_is_written(self, store: Store) -> None:
+        def left_over_and_over() -> list[int]:
+            return [store.books(JOB).left for _ in range(50)]
+
+        reading = asyncio.gather(*(asyncio.to_thread(left_over_and_over) for _ in range(4)))
+        for number in range(9):
+            await store.settle(await grant(store, a_question(number), 10), a_reply(price=10))
+        for seen in await reading:
+            assert sorted(seen, reverse=True) == seen
 
     def test_a_closed_store_says_so_and_closes_twice(self, open_store: Opener) -> None:
         async def scenario() -> None:
