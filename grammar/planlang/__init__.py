@@ -1,9 +1,23 @@
-"""planlang: a small, metered, Python-shaped language for plans."""
+"""planlang: plans written by models, checked before they run and metered while they do.
 
+A plan is a short Python program that calls the words a host gives it. :func:`check` says everything that is wrong with
+one, :func:`compile` makes a :class:`Program` of one that passes, :meth:`Program.run` runs it within :class:`Limits`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._brief import brief
+from ._check import check
+from ._codes import codes, explain
 from ._errors import PlanAborted, PlanError, PlanFailed, PlanLimitError, PlanRejected
 from ._limits import DEFAULT_RULES, Limits, Rules
 from ._problems import Problem
 from ._vocabulary import Call, Function, Opaque, Value, Vocabulary, Word
+
+if TYPE_CHECKING:
+    from ._program import Outcome, Program, compile  # noqa: A004 - named as Python names it
 
 __all__ = [
     "DEFAULT_RULES",
@@ -11,14 +25,34 @@ __all__ = [
     "Function",
     "Limits",
     "Opaque",
+    "Outcome",
     "PlanAborted",
     "PlanError",
     "PlanFailed",
     "PlanLimitError",
     "PlanRejected",
     "Problem",
+    "Program",
     "Rules",
     "Value",
     "Vocabulary",
     "Word",
+    "brief",
+    "check",
+    "codes",
+    "compile",
+    "explain",
 ]
+
+_PROGRAM = ("Outcome", "Program", "compile")
+
+
+def __getattr__(name: str) -> Any:
+    """Import what runs plans only when it is asked for: checking needs none of it."""
+    if name not in _PROGRAM:
+        raise AttributeError(f"module 'planlang' has no attribute {name!r}")
+    from . import _program
+
+    for lazy in _PROGRAM:
+        globals()[lazy] = getattr(_program, lazy)
+    return globals()[name]

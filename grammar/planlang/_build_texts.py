@@ -83,9 +83,9 @@ def _field(b: Building, parts: Parts) -> list[str | n.Field]:
 
 def _spec(b: Building, parts: Parts) -> n.FString:
     flat = _merged(_flat(parts))
-    start, end = span(parts) if parts else (0, 0)
-    if parts and isinstance(parts[0], list):
-        start = next(part.start for part in flat if isinstance(part, n.Field))
+    places = [part for part in parts if isinstance(part, Token)] + [f for f in flat if isinstance(f, n.Field)]
+    start = min((place.start for place in places), default=0)
+    end = max((place.end for place in places), default=0)
     for part in flat:
         if isinstance(part, n.Field):
             _check_nested(b, part)

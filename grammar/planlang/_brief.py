@@ -1,0 +1,67 @@
+"""The language in brief, for the prompt of a lead: short enough to be read with every job."""
+
+from __future__ import annotations
+
+from inspect import Parameter
+
+from ._names import BUILTINS
+from ._vocabulary import Vocabulary, Word
+
+__all__ = ["brief"]
+
+_LARGEST = 4_800
+"""Characters: 1,200 tokens of four."""
+
+_HEAD = """A plan is a short Python program (at most 80 lines of code) that only calls words and builtins. Words that wait
+are simply called. It ends by assigning `result`."""
+
+_TAIL = """Not in the language: while (use `for r in range(N)` and break), import, try, raise, class, with, global, del, yield,
+async/await, match, decorators, :=, `**` as power, bytes, attributes (write f["line"]), names with a leading
+underscore, print (use log), .format and % on texts (use f-strings), return outside def, recursion.
+Methods: the usual ones of list, dict, set and str, called at once.
+Rules: a failed worker gives None. In loops and comprehensions bind variables: `lambda s=s: ...`. Tasks return values and
+never change outer lists. Integers up to 1,000,000."""
+
+
+def brief(vocabulary: Vocabulary) -> str:
+    """Return the words with signatures and one line each, then what is not in the language; at most 4,800 characters."""
+    fixed = [_HEAD, "Words:", "", f"Builtins: {' '.join(sorted(BUILTINS))}.", _TAIL]
+    room = _LARGEST - sum(len(part) + 1 for part in fixed)
+    fixed[2] = _within(vocabulary, room)
+    return "\n".join(fixed) + "\n"
+
+
+def _within(vocabulary: Vocabulary, room: int) -> str:
+    """Return one line a word and value; where all do not fit, descriptions are cut, then left out."""
+    text = ""
+    for most in (400, 160, 100, 60, 30, 0):
+        lines = [_word(word, most) for word in vocabulary.words.values()]
+        lines += [_line(value.name, value.doc, most) for value in vocabulary.values.values()]
+        text = "\n".join(lines)
+        if len(text) <= room:
+            return text
+    return text[: max(room, 0)].rpartition("\n")[0]
+
+
+def _word(word: Word, most: int) -> str:
+    shown = ", ".join(_parameters(word))
+    choices = "".join(
+        f" {parameter}: {', '.join(sorted(names)[:12])}." for parameter, names in word.choices.items() if names and most
+    )
+    return _line(f"{word.name}({shown})", word.doc + choices, most)
+
+
+def _parameters(word: Word) -> list[str]:
+    shown: list[str] = []
+    for parameter in word.signature.parameters.values():
+        mark = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        default = "" if parameter.default is Parameter.empty else f"={parameter.default!r}"
+        shown.append(f"{mark}{parameter.name}{default}")
+    return shown
+
+
+def _line(head: str, doc: str, most: int) -> str:
+    if not most:
+        return f"- {head}"
+    short = doc if len(doc) <= most else f"{doc[: most - 3].rstrip()}..."
+    return f"- {head}: {short}"

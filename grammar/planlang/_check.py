@@ -1,0 +1,120 @@
+"""Says everything that is wrong with a plan, at once.
+
+The text is cut, parsed and its names resolved; then each family of checks looks at the same survey. A cause is named
+once: what follows from another problem is left out, and a plan with unreadable lines is not blamed for names.
+"""
+
+from __future__ import annotations
+
+from . import _nodes as n
+from ._advice import advise
+from ._check_attributes import check_attributes
+from ._check_calls import check_calls
+from ._check_names import check_names
+from ._check_tasks import check_tasks
+from ._codes import is_advice
+from ._faults import Fault, Places
+from ._limits import DEFAULT_RULES, Rules
+from ._parse import Parsed, parse
+from ._problems import Problem
+from ._scopes import resolve
+from ._survey import Survey
+from ._token import Token
+from ._vocabulary import Vocabulary
+from ._waits import mark
+
+__all__ = ["Checked", "check", "check_module"]
+
+_TEXTS = frozenset(("STRING", "FSTART", "FMIDDLE", "FEND"))
+_NO_CODE = frozenset(("NEWLINE", "INDENT", "DEDENT", "$END"))
+
+
+class Checked:
+    """A source text with its problems.
+
+    :ivar module: the resolved tree, with its waits marked; ``None`` when a problem blocks the plan.
+    """
+
+    def __init__(self, module: n.Module | None, problems: list[Problem]) -> None:
+        self.module, self.problems = module, problems
+
+
+def check(source: str, vocabulary: Vocabulary, rules: Rules = DEFAULT_RULES) -> list[Problem]:
+    """Return every problem of a plan and every piece of advice, sorted by place; never raises, for any text."""
+    return check_module(source, vocabulary, rules).problems
+
+
+def check_module(source: str, vocabulary: Vocabulary, rules: Rules = DEFAULT_RULES) -> Checked:
+    """Return the tree of ``source``, ready to be compiled, with its problems."""
+    if len(source) > rules.source_characters:
+        return Checked(None, _problems([_too_long(source, rules)], source))
+    parsed = parse(source, rules)
+    faults = parsed.faults
+    faults.extend(_sizes(parsed, rules))
+    if parsed.module is None:
+        return Checked(None, _problems(faults, source))
+    names = resolve(parsed.module, vocabulary)
+    mark(parsed.module, names, vocabulary)
+    survey = Survey(parsed.source, parsed.module, names, vocabulary, parsed.whole)
+    for family in (check_names, check_attributes, check_calls, check_tasks):
+        family(survey)
+    faults.extend(survey.faults)
+    if all(is_advice(fault.code) for fault in faults):
+        advise(survey)
+        faults = faults + [fault for fault in survey.faults if fault not in faults]
+    blocked = any(not is_advice(fault.code) for fault in faults)
+    return Checked(None if blocked else parsed.module, _problems(faults, source))
+
+
+def _too_long(source: str, rules: Rules) -> Fault:
+    message = f"the plan has {len(source):,} characters, more than the {rules.source_characters:,} that it may have"
+    return Fault("PL001", 0, 1, message, "shorten its texts; leave to workers what they can find out themselves.")
+
+
+def _sizes(parsed: Parsed, rules: Rules) -> list[Fault]:
+    found: list[Fault] = []
+    lines = _code_lines(parsed.source, parsed.cut.tokens)
+    if len(lines) > rules.code_lines:
+        place = lines[rules.code_lines]
+        message = f"the plan has {len(lines)} lines of code, more than the {rules.code_lines} that it may have"
+        found.append(Fault("PL002", place, place + 1, message, "use loops and `def` for what repeats, or do less."))
+    if parsed.cut.code_characters > rules.code_characters:
+        message = (
+            f"the plan has {parsed.cut.code_characters:,} characters of code outside of texts and comments, "
+            f"more than the {rules.code_characters:,} that it may have"
+        )
+        found.append(Fault("PL003", 0, 1, message, "use loops and `def` for what repeats, or do less."))
+    return found
+
+
+def _code_lines(source: str, tokens: list[Token]) -> list[int]:
+    """Return where each line of code has its first token; lines that hold only text are no code."""
+    found: list[int] = []
+    next_line = 0
+    for token in tokens:
+        if token.start < next_line or token.type in _TEXTS or token.type in _NO_CODE:
+            continue
+        found.append(token.start)
+        end = source.find("\n", token.start)
+        next_line = len(source) if end < 0 else end + 1
+    return found
+
+
+def _problems(faults: list[Fault], source: str) -> list[Problem]:
+    places = Places(source)
+    found: dict[tuple[str, int, int], Problem] = {}
+    for fault in sorted(faults, key=lambda fault: (fault.start, fault.end)):
+        line, column = places.of(min(fault.start, len(source)))
+        end_line, end_column = places.of(min(fault.end, len(source)))
+        problem = Problem(
+            line=line,
+            column=column,
+            end_line=end_line,
+            end_column=end_column,
+            code=fault.code,
+            severity="advice" if is_advice(fault.code) else "problem",
+            message=fault.message,
+            hint=fault.hint,
+        )
+        found.setdefault((fault.code, line, column), problem)
+    return sorted(found.values())

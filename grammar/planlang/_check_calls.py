@@ -1,0 +1,252 @@
+"""Calls of words: they fit the word's signature, and literal arguments fit its types and choices."""
+
+from __future__ import annotations
+
+from inspect import Parameter, Signature
+
+from . import _nodes as n
+from ._near import listed, nearest
+from ._survey import Survey
+from ._vocabulary import Word
+
+__all__ = ["check_calls"]
+
+_HABITS = {
+    "agentType": "write `model=` with the name of a role",
+    "agent_type": "write `model=` with the name of a role",
+    "effort": "choose a role with `model=`; the project's configuration says how hard it thinks",
+    "reasoning": "choose a role with `model=`; the project's configuration says how hard it thinks",
+    "provider": "choose a role with `model=`; the project's configuration says who serves it",
+    "temperature": "leave it out: the project's configuration sets it for each role",
+    "max_tokens": "leave it out: the project's configuration sets it for each role",
+    "timeout": "leave it out: the project's configuration sets it",
+    "timeout_s": "leave it out: the project's configuration sets it",
+    "retries": "leave it out: failed calls are tried again by themselves",
+    "max_retries": "leave it out: failed calls are tried again by themselves",
+    "isolation": "leave it out: the project's configuration sets it",
+    "max_workers": "leave it out: the runtime runs as many at once as it may",
+    "concurrency": "leave it out: the runtime runs as many at once as it may",
+}
+
+_LITERALS: dict[str, tuple[str, ...]] = {
+    "int": ("int",),
+    "float": ("int", "float"),
+    "str": ("str",),
+    "bool": ("bool",),
+    "list": ("list",),
+    "dict": ("dict",),
+}
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def check_calls(survey: Survey) -> None:
+    """Judge every call that names a word."""
+    for call in survey.all(n.Call):
+        word = survey.word(call)
+        if word is not None:
+            _Fit(survey, call, word).judge()
+        elif isinstance(call.function, n.Name) and call.function.id in survey.vocabulary.values:
+            if call.function.kind == n.WORD:
+                name = call.function.id
+                survey.at("PL121", call, f"`{name}` is a value, not a word to call", f"write `{name}`.")
+
+
+class _Fit:
+    """One call held against its word."""
+
+    def __init__(self, survey: Survey, call: n.Call, word: Word) -> None:
+        self.survey, self.call, self.word = survey, call, word
+        self.parameters = word.signature.parameters
+        self.given: dict[str, n.Node] = {}
+        self.spread = any(isinstance(a, n.Starred) for a in call.args) or any(not k.name for k in call.keywords)
+
+    def judge(self) -> None:
+        if _thunks_split(self.survey, self.call, self.word):
+            return
+        self._by_position()
+        for keyword in self.call.keywords:
+            if keyword.name:
+                self._by_keyword(keyword, keyword.name)
+        self._missing()
+        for name, value in self.given.items():
+            self._value(self.parameters[name], value)
+
+    def _by_position(self) -> None:
+        places = [p for p in self.parameters.values() if p.kind in _POSITIONAL]
+        takes_rest = any(p.kind is Parameter.VAR_POSITIONAL for p in self.parameters.values())
+        for at, argument in enumerate(self.call.args):
+            if isinstance(argument, n.Starred):
+                return
+            if at < len(places):
+                self.given[places[at].name] = argument
+            elif not takes_rest:
+                self._too_many(argument, len(places))
+                return
+
+    def _too_many(self, argument: n.Node, most: int) -> None:
+        name = self.word.name
+        rest = [p.name for p in self.parameters.values() if p.kind is Parameter.KEYWORD_ONLY]
+        message = f"`{name}` takes at most {most} argument{'s' * (most != 1)} by position, not {len(self.call.args)}"
+        hint = (
+            f"give the others by keyword: {listed(f'{r}=' for r in rest)}." if rest else f"write `{_shown(self.word)}`."
+        )
+        self.survey.at("PL107", argument, message, hint)
+
+    def _by_keyword(self, keyword: n.Keyword, name: str) -> None:
+        start, end = keyword.start, keyword.start + len(name)
+        known = self.word.aliases.get(name, name)
+        said = any(fault.code == "PL209" for fault in self.survey.faults)
+        if known != name and name not in self.parameters and not said:
+            message = f"`{name}=` of `{self.word.name}` is called `{known}=`"
+            self.survey.complain("PL209", start, end, message, f"write `{known}={self.survey.text(keyword.value)}`.")
+        parameter = self.parameters.get(known)
+        if parameter is not None and parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY):
+            if known in self.given:
+                message = f"`{known}` of `{self.word.name}` is given twice"
+                self.survey.complain("PL120", start, end, message, "keep one of the two.")
+            self.given[known] = keyword.value
+        elif not any(p.kind is Parameter.VAR_KEYWORD for p in self.parameters.values()):
+            self._unknown(name, start, end)
+
+    def _unknown(self, name: str, start: int, end: int) -> None:
+        if name in _HABITS:
+            message = f"`{self.word.name}` has no keyword `{name}`"
+            self.survey.complain("PL117", start, end, message, f"{_HABITS[name]}.")
+            return
+        known = [p.name for p in self.parameters.values() if p.kind in (*_POSITIONAL, Parameter.KEYWORD_ONLY)]
+        near = nearest(name, known)
+        hint = f"write `{near}=`" if near else "delete it"
+        message = f"`{self.word.name}` has no keyword `{name}`"
+        self.survey.complain("PL105", start, end, message, f"{hint}; it takes: {listed(known)}.")
+
+    def _missing(self) -> None:
+        if self.spread:
+            return
+        for parameter in self.parameters.values():
+            variable = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+            if variable or parameter.default is not Parameter.empty or parameter.name in self.given:
+                continue
+            message = f"`{self.word.name}` needs `{parameter.name}`"
+            self.survey.at("PL106", self.call, message, f"write `{_shown(self.word)}`.")
+            return
+
+    def _value(self, parameter: Parameter, value: n.Node) -> None:
+        found = _kind(value)
+        wanted = _wanted(parameter)
+        if found and wanted and found not in wanted:
+            message = f"`{parameter.name}` of `{self.word.name}` takes {' or '.join(wanted)}, not {_article(found)}"
+            self.survey.at("PL108", value, message, f"write `{_shown(self.word)}`.")
+        elif parameter.name in self.word.choices:
+            for name in _named(self.survey, value):
+                self._choice(parameter.name, name)
+
+    def _choice(self, parameter: str, value: n.Constant) -> None:
+        choices = sorted(self.word.choices[parameter])
+        if value.value in choices:
+            return
+        noun = self.word.choice_nouns.get(parameter, parameter)
+        near = nearest(str(value.value), choices)
+        shown = str(value.value)
+        shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+        hint = f'write `"{near}"`; there are: {listed(choices)}.' if near else f"write one of: {listed(choices)}."
+        if not choices:
+            hint = f"there is no {noun} yet: leave `{parameter}` out."
+        self.survey.at("PL104", value, f"no {noun} is named `{shown}`", hint)
+
+
+def _named(survey: Survey, value: n.Node) -> list[n.Constant]:
+    """Return the literal texts that ``value`` is or, as a loop's variable, goes through."""
+    if isinstance(value, n.Constant):
+        return [value] if isinstance(value.value, str) else []
+    binding = survey.names.of.get(value) if isinstance(value, n.Name) else None
+    if binding is None or not isinstance(value, n.Name):
+        return []
+    if binding.is_parameter and len(binding.writes) == 1:
+        parameter = survey.parent.get(binding.writes[0])
+        if isinstance(parameter, n.Parameter) and isinstance(parameter.default, n.Name):
+            return _named(survey, parameter.default)
+        return []
+    if len(binding.writes) != 1:
+        return []
+    loop = survey.parent.get(binding.writes[0])
+    if isinstance(loop, n.For | n.Clause) and isinstance(loop.iterable, n.ListDisplay | n.TupleDisplay):
+        return [i for i in loop.iterable.items if isinstance(i, n.Constant) and isinstance(i.value, str)]
+    return []
+
+
+def _kind(value: n.Node) -> str:
+    """Return the type that ``value`` has for certain, or nothing."""
+    if isinstance(value, n.Constant):
+        return type(value.value).__name__
+    kinds: tuple[tuple[type[n.Node] | tuple[type[n.Node], ...], str], ...] = (
+        (n.FString, "str"),
+        ((n.ListDisplay, n.ListComp), "list"),
+        ((n.DictDisplay, n.DictComp), "dict"),
+        ((n.SetDisplay, n.SetComp), "set"),
+        (n.TupleDisplay, "tuple"),
+        (n.Lambda, "function"),
+    )
+    return next((name for types, name in kinds if isinstance(value, types)), "")
+
+
+def _wanted(parameter: Parameter) -> tuple[str, ...]:
+    """Return the literal types that fit, or nothing where the annotation does not say."""
+    annotation = parameter.annotation
+    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+    wanted: list[str] = []
+    for part in str(text).split("|"):
+        name = part.strip().partition("[")[0]
+        if name in ("None", "NoneType"):
+            wanted.append("NoneType")
+        elif name in _LITERALS:
+            wanted.extend(_LITERALS[name])
+        else:
+            return ()
+    if parameter.default is None:
+        wanted.append("NoneType")
+    if "list" in wanted:
+        wanted.append("tuple")
+    return tuple(dict.fromkeys(wanted))
+
+
+def _article(kind: str) -> str:
+    if kind == "NoneType":
+        return "`None`"
+    return f"an {kind}" if kind == "int" else f"a {kind}"
+
+
+def _shown(word: Word) -> str:
+    return f"{word.name}{bare(word.signature)}"
+
+
+def bare(signature: Signature) -> str:
+    """Return a signature without its annotations, as a lead should read it."""
+    plain = [p.replace(annotation=Parameter.empty) for p in signature.parameters.values()]
+    return str(Signature(plain))
+
+
+def _takes_thunks(word: Word) -> bool:
+    """Say whether a word that runs tasks is given them all in one list, as ``parallel`` is."""
+    kinds = [p.kind for p in word.signature.parameters.values()]
+    return word.runs_tasks and Parameter.VAR_POSITIONAL not in kinds
+
+
+def _thunks_split(survey: Survey, call: n.Call, word: Word) -> bool:
+    """Name ``parallel(items, fn)``, which other tools have and plans do not."""
+    positional = [p for p in word.signature.parameters.values() if p.kind in _POSITIONAL]
+    if not _takes_thunks(word) or len(call.args) != 2 or len(positional) != 1:
+        return False
+    items, function = call.args
+    if isinstance(items, n.Lambda) and not isinstance(function, n.Lambda):
+        items, function = function, items
+    shown = survey.text(items)
+    if isinstance(function, n.Lambda) and len(function.parameters.positional) == 1:
+        p = function.parameters.positional[0].target.id
+        made = f"[lambda {p}={p}: {survey.text(function.body)} for {p} in {shown}]"
+    elif isinstance(function, n.Name):
+        made = f"[lambda x=x: {function.id}(x) for x in {shown}]"
+    else:
+        return False
+    message = f"`{word.name}` takes one list of functions, not items and a function"
+    survey.at("PL114", call, message, f"write `{word.name}({made})`.")
+    return True

@@ -1,0 +1,180 @@
+"""Names: known, bound before they are read, not a word's; no leading underscore; ``result`` assigned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from . import _nodes as n
+from ._names import BUILTINS, NOT_BUILTINS
+from ._near import listed, nearest
+from ._refusals import MODULES
+from ._scopes import Binding
+from ._survey import Survey
+
+__all__ = ["check_names"]
+
+
+def check_names(survey: Survey) -> None:
+    """Judge every name of the plan; one problem a name, at its first place."""
+    _underscores(survey)
+    _unknown(survey)
+    _early(survey)
+    for binding in survey.names.bindings:
+        if binding.name in survey.vocabulary:
+            _rebound_word(survey, binding)
+        elif binding.name in BUILTINS:
+            _rebound_builtin(survey, binding)
+    _places(survey)
+    _result(survey)
+
+
+def _first(names: Iterable[n.Name]) -> list[n.Name]:
+    first: dict[str, n.Name] = {}
+    for name in sorted(names, key=lambda name: name.start):
+        first.setdefault(name.id, name)
+    return list(first.values())
+
+
+def _private(name: str) -> bool:
+    return name.startswith("_") and name != "_"
+
+
+def _underscores(survey: Survey) -> None:
+    names = [name for name in survey.all(n.Name) if _private(name.id)]
+    for refused in survey.all(n.Refused):
+        names.extend(name for name in refused.binds if _private(name.id))
+    for keyword in survey.all(n.Keyword):
+        if keyword.name and _private(keyword.name):
+            names.append(n.Name(keyword.start, keyword.start + len(keyword.name), keyword.name))
+    for name in _first(names):
+        bare = name.id.strip("_") or "value"
+        hint = f"write `{bare}`." if name in survey.names.of else "delete it: a plan has only its own names."
+        survey.at("PL062", name, f"`{name.id}`: names may not start with an underscore", hint)
+
+
+def _unknown(survey: Survey) -> None:
+    for name in _first(survey.names.unknown):
+        if _private(name.id) or not name.id.isascii() or _is_module(survey, name):
+            continue
+        if name.id in NOT_BUILTINS:
+            message = f"`{name.id}` is not part of the plan language"
+            survey.at("PL115", name, message, f"{NOT_BUILTINS[name.id]}.")
+        elif survey.whole:
+            _say_unknown(survey, name)
+
+
+def _is_module(survey: Survey, name: n.Name) -> bool:
+    """A module's function is one fault, told where it is used."""
+    return name.id in MODULES and isinstance(survey.parent.get(name), n.Attribute | n.MethodCall)
+
+
+def _say_unknown(survey: Survey, name: n.Name) -> None:
+    near = nearest(name.id, survey.known())
+    if near:
+        hint = f"write `{near}`."
+    else:
+        words = listed([*survey.vocabulary.words, *survey.vocabulary.values], 24)
+        hint = f"assign it before, or use one of the words: {words}."
+    survey.at("PL101", name, f"nothing is named `{name.id}`", hint)
+
+
+def _early(survey: Survey) -> None:
+    for name in _first(survey.names.early):
+        if not survey.whole or _private(name.id):
+            continue
+        binding = survey.names.of[name]
+        hint = f"assign `{name.id}` before this line."
+        if binding.frame is not None and _outer(survey, name.id):
+            hint = f"pass `{name.id}` as a parameter and `return` the new value."
+        survey.at("PL102", name, f"`{name.id}` is read before anything is assigned to it", hint)
+
+
+def _outer(survey: Survey, name: str) -> bool:
+    return any(binding.name == name and binding.frame is None for binding in survey.names.bindings)
+
+
+def _rebound_word(survey: Survey, binding: Binding) -> None:
+    place = binding.writes[0] if binding.writes else None
+    if place is None:
+        return
+    new = f"my_{binding.name}"
+    at_module = binding.frame is None or binding.frame.scope is survey.module.scope
+    called = any(_is_called(survey, read) for read in binding.reads)
+    if at_module or called:
+        message = f"`{binding.name}` is a word of this plan and cannot be assigned to"
+        survey.at("PL103", place, message, f"choose another name: write `{new}` here and wherever it is meant.")
+    else:
+        message = f"`{binding.name}` hides the word of that name in this function"
+        survey.at("PL202", place, message, f"call it `{new}` if the word may be needed there.")
+
+
+def _rebound_builtin(survey: Survey, binding: Binding) -> None:
+    call = next((read for read in binding.reads if _is_called(survey, read)), None)
+    if call is None or not binding.writes or binding in survey.functions:
+        return
+    line = survey.source.count("\n", 0, binding.writes[0].start) + 1
+    message = f"`{binding.name}` is called here, but line {line} gave the builtin's name to something else"
+    survey.at("PL203", call, message, f"rename the other one: `{binding.name}_value`.")
+
+
+def _is_called(survey: Survey, name: n.Name) -> bool:
+    call = survey.parent.get(name)
+    return isinstance(call, n.Call) and call.function is name
+
+
+def _places(survey: Survey) -> None:
+    for node in survey.all(n.Break, n.Continue):
+        if not _in_loop(survey, node):
+            word = "break" if isinstance(node, n.Break) else "continue"
+            survey.at("PL024", node, f"`{word}` stands outside of any loop", f"delete it, or move it into a `for`.")
+    for node in survey.all(n.Return):
+        if not any(isinstance(outer, n.Def) for outer in survey.above(node)):
+            _top_level_return(survey, node)
+
+
+def _in_loop(survey: Survey, node: n.Node) -> bool:
+    inner = node
+    for outer in survey.above(node):
+        if isinstance(outer, n.Def):
+            return False
+        if isinstance(outer, n.For) and inner not in outer.orelse:
+            return True
+        if isinstance(outer, n.Refused) and outer.kind == "while":
+            return True
+        inner = outer
+    return False
+
+
+def _top_level_return(survey: Survey, node: n.Return) -> None:
+    value = survey.text(node.value) if node.value is not None else "None"
+    at_end = survey.parent[node] is survey.module
+    after = "" if at_end else " and put the lines after it in an `else`"
+    message = "`return` stands outside of any `def`; a plan gives its value in `result`"
+    survey.at("PL025", node, message, f"write `result = {value}`{after}.")
+
+
+def _result(survey: Survey) -> None:
+    if survey.names.result == "always" or not survey.whole:
+        return
+    last = survey.module.body[-1] if survey.module.body else survey.module
+    if survey.names.result == "maybe":
+        message = "`result` is not assigned on every way through the plan"
+        survey.complain("PL201", last.start, _line_end(survey, last), message, "write `result = None` at the start.")
+    elif not any(fault.code == "PL025" for fault in survey.faults):
+        message = "the plan never assigns `result`, which is what it gives back"
+        hint = f"end it with `result = {_last_value(survey)}`."
+        survey.complain("PL109", last.start, _line_end(survey, last), message, hint)
+
+
+def _line_end(survey: Survey, node: n.Node) -> int:
+    end = survey.source.find("\n", node.start)
+    return node.end if end < 0 else min(end, node.end)
+
+
+def _last_value(survey: Survey) -> str:
+    for statement in reversed(survey.module.body):
+        if isinstance(statement, n.Assign) and isinstance(statement.targets[0], n.Name):
+            return statement.targets[0].id
+        if isinstance(statement, n.ExprStatement):
+            return survey.text(statement.value)
+    return "..."

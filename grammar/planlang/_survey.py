@@ -1,0 +1,141 @@
+"""One look over a resolved plan that all checks share: nodes by kind, and what stands around each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from . import _nodes as n
+from ._faults import Fault
+from ._names import BUILTINS
+from ._scopes import Binding, Names
+from ._vocabulary import Vocabulary, Word
+
+__all__ = ["Function", "Survey"]
+
+Function = n.Def | n.Lambda
+_N = TypeVar("_N", bound=n.Node)
+
+_LOOPS = n.For | n.ListComp | n.SetComp | n.DictComp | n.Generator
+
+
+class Survey:
+    """A plan, ready to be judged.
+
+    :ivar parent: the node around each node. :ivar whole: whether every line could be read.
+    :ivar functions: the functions that a name is bound to, in source order.
+    """
+
+    def __init__(self, source: str, module: n.Module, names: Names, vocabulary: Vocabulary, whole: bool) -> None:
+        self.source, self.module, self.names, self.vocabulary, self.whole = source, module, names, vocabulary, whole
+        self.faults: list[Fault] = []
+        self.parent: dict[n.Node, n.Node] = {}
+        self._by_type: dict[type[n.Node], list[n.Node]] = {}
+        self._visit(module)
+        self.owner: dict[int, Function | n.Generator] = {
+            id(node.scope): node for node in self.all(n.Def, n.Lambda, n.Generator) if not isinstance(node, n.Module)
+        }
+        self.functions: dict[Binding, list[Function]] = {}
+        for node in self.all(n.Def):
+            self._bind(node.target, node)
+        for assign in self.all(n.Assign):
+            if isinstance(assign.value, n.Lambda):
+                for target in assign.targets:
+                    self._bind(target, assign.value)
+
+    def _visit(self, top: n.Node) -> None:
+        waiting = [top]
+        while waiting:
+            node = waiting.pop()
+            self._by_type.setdefault(type(node), []).append(node)
+            below = n.children(node)
+            for child in below:
+                self.parent[child] = node
+            waiting.extend(below[::-1])
+
+    def _bind(self, target: n.Node, function: Function) -> None:
+        binding = self.names.of.get(target) if isinstance(target, n.Name) else None
+        if binding is not None:
+            self.functions.setdefault(binding, []).append(function)
+
+    def complain(self, code: str, start: int, end: int, message: str, hint: str) -> None:
+        """Note a fault."""
+        self.faults.append(Fault(code, start, end, message, hint))
+
+    def at(self, code: str, node: n.Node, message: str, hint: str) -> None:
+        """Note a fault of a whole node."""
+        self.complain(code, node.start, node.end, message, hint)
+
+    def all(self, *kinds: type[_N]) -> list[_N]:
+        """Return the nodes of these kinds, each kind in source order."""
+        return [node for kind in kinds for node in self._by_type.get(kind, [])]  # type: ignore[misc]  # by the table
+
+    def above(self, node: n.Node) -> Iterator[n.Node]:
+        """Yield what stands around ``node``, innermost first."""
+        while node in self.parent:
+            node = self.parent[node]
+            yield node
+
+    def within(self, node: n.Node) -> Iterator[n.Node]:
+        """Yield ``node`` and everything below it, in source order."""
+        waiting = [node]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(n.children(node)[::-1])
+
+    def text(self, node: n.Node, most: int = 60) -> str:
+        """Return the source of ``node`` for a hint, or ``...`` where it is long."""
+        found = self.source[node.start : node.end]
+        return found if len(found) <= most and "\n" not in found else "..."
+
+    def word(self, node: n.Node) -> Word | None:
+        """Return the word that ``node`` calls, if it calls one by name."""
+        if not isinstance(node, n.Call) or not isinstance(node.function, n.Name) or node.function.kind != n.WORD:
+            return None
+        entry = self.vocabulary.get(node.function.id)
+        return entry if isinstance(entry, Word) else None
+
+    def runs_tasks(self, node: n.Node) -> bool:
+        """Say whether ``node`` calls a word that runs functions as tasks."""
+        word = self.word(node)
+        return word is not None and word.runs_tasks
+
+    def spends(self, node: n.Node) -> bool:
+        """Say whether ``node`` calls a word that costs money."""
+        word = self.word(node)
+        return word is not None and word.spends
+
+    def known(self) -> list[str]:
+        """Return every name that means something in this plan."""
+        bound = {binding.name for binding in self.names.bindings}
+        return sorted(bound | set(self.vocabulary.words) | set(self.vocabulary.values) | BUILTINS)
+
+    def thunks(self, call: n.Call) -> list[Function]:
+        """Return the functions that ``call``, of a word that runs tasks, is given: written there or by name."""
+        found: list[Function] = []
+        for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
+            for item in _items(argument):
+                if isinstance(item, n.Lambda):
+                    found.append(item)
+                elif isinstance(item, n.Name) and item in self.names.of:
+                    found.extend(self.functions.get(self.names.of[item], []))
+        return found
+
+    def loop_of(self, node: n.Node, stop: Callable[[n.Node], bool]) -> Iterator[n.Node]:
+        """Yield the loops around ``node``, innermost first, up to the first node for which ``stop`` holds."""
+        for outer in self.above(node):
+            if stop(outer):
+                return
+            if isinstance(outer, _LOOPS):
+                yield outer
+
+
+def _items(argument: n.Node) -> list[n.Node]:
+    if isinstance(argument, n.ListDisplay | n.TupleDisplay):
+        return [item for inner in argument.items for item in _items(inner)]
+    if isinstance(argument, n.ListComp | n.Generator):
+        return _items(argument.element)
+    if isinstance(argument, n.Chain):
+        return [item for operand in argument.operands for item in _items(operand)]
+    return [argument]

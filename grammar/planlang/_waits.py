@@ -1,0 +1,169 @@
+"""Says what may wait, so that only that pays for being able to.
+
+Words that suspend wait. A call by name waits when the function of that name may; this is exact, and found by going
+round until nothing changes. A call of a value (a parameter, an item) can only wait if some function that may wait is
+used as a value somewhere; lambdas and names handed straight to a word that runs tasks do not count for that, because
+only the word calls them.
+"""
+
+from __future__ import annotations
+
+from . import _nodes as n
+from ._scopes import Binding, Names
+from ._vocabulary import Vocabulary, Word
+
+__all__ = ["mark"]
+
+_Function = n.Def | n.Lambda
+
+
+def mark(module: n.Module, names: Names, vocabulary: Vocabulary) -> None:
+    """Write ``waits``, ``body_waits`` and ``callee`` on the nodes of a resolved ``module``."""
+    marks = _Marks(names, vocabulary)
+    marks.collect(module)
+    while marks.round(module):
+        pass
+
+
+class _Marks:
+    def __init__(self, names: Names, vocabulary: Vocabulary) -> None:
+        self.names, self.vocabulary = names, vocabulary
+        self.known: dict[Binding, list[_Function] | None] = {}
+        self.escaping: list[_Function] = []
+        self.values_wait = False
+        self.changed = False
+
+    # ---- which functions are used as values
+
+    def collect(self, module: n.Module) -> None:
+        """Find which names are bound to functions only, and which functions are used as values."""
+        self._bindings(module)
+        called: set[n.Node] = set()
+        waiting: list[n.Node] = [module]
+        reads: list[n.Name] = []
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, n.Call):
+                called.add(node.function)
+                if self._runs_tasks(node):
+                    called.update(_thunks(node))
+            elif isinstance(node, n.Lambda) and node not in called and not self._named(node):
+                self.escaping.append(node)
+            elif isinstance(node, n.Name):
+                reads.append(node)
+            waiting.extend(n.children(node))
+        for name in reads:
+            binding = self.names.of.get(name)
+            if binding is not None and name not in called and name not in binding.writes:
+                self.escaping.extend(self.known.get(binding) or [])
+
+    def _bindings(self, module: n.Module) -> None:
+        functions: dict[Binding, list[_Function]] = {}
+        sure: dict[Binding, int] = {}
+        waiting: list[n.Node] = [module]
+        while waiting:
+            node = waiting.pop()
+            for name, function in _named_functions(node):
+                binding = self.names.of.get(name)
+                if binding is not None:
+                    functions.setdefault(binding, []).append(function)
+                    sure[binding] = sure.get(binding, 0) + 1
+            waiting.extend(n.children(node))
+        for binding, found in functions.items():
+            self.known[binding] = found if sure[binding] == len(binding.writes) else None
+            if self.known[binding] is None:
+                self.escaping.extend(found)
+
+    def _named(self, node: n.Lambda) -> bool:
+        return any(node in (found or ()) for found in self.known.values())
+
+    def _runs_tasks(self, node: n.Call) -> bool:
+        if not isinstance(node.function, n.Name) or node.function.kind != n.WORD:
+            return False
+        word = self.vocabulary.get(node.function.id)
+        return isinstance(word, Word) and word.runs_tasks
+
+    # ---- what waits
+
+    def round(self, module: n.Module) -> bool:
+        """Mark everything once more; say whether anything changed."""
+        self.changed = False
+        self.values_wait = any(function.body_waits for function in self.escaping)
+        self._mark(module)
+        return self.changed
+
+    def _mark(self, node: n.Node) -> bool:
+        if isinstance(node, n.Def | n.Lambda):
+            waits = self._mark_function(node)
+        elif isinstance(node, n.Generator):
+            waits = self._mark_generator(node)
+        else:
+            # Every child must be marked, so `any` may not stop early.
+            waits = any([self._mark(child) for child in n.children(node)])
+            if isinstance(node, n.Call):
+                waits = self._call_waits(node) or waits
+        if waits != node.waits:
+            node.waits, self.changed = waits, True
+        return waits
+
+    def _mark_function(self, node: _Function) -> bool:
+        waits = self._mark(node.parameters)
+        body = node.body if isinstance(node.body, list) else [node.body]
+        body_waits = any([self._mark(statement) for statement in body])
+        if body_waits != node.body_waits:
+            node.body_waits, self.changed = body_waits, True
+        if isinstance(node, n.Def):
+            self._mark(node.target)
+        return waits
+
+    def _mark_generator(self, node: n.Generator) -> bool:
+        first, *rest = node.clauses
+        waits = self._mark(first.iterable)
+        parts = [first.target, *first.conditions, *rest, node.element]
+        body_waits = any([self._mark(part) for part in parts])
+        if body_waits != node.body_waits:
+            node.body_waits, self.changed = body_waits, True
+        # Its consumer waits for its elements: where a waiting generator stands, the consumer may wait.
+        return waits or body_waits
+
+    def _call_waits(self, node: n.Call) -> bool:
+        callee = self._callee(node.function)
+        if callee != node.callee:
+            node.callee, self.changed = callee, True
+        return callee != n.NEVER
+
+    def _callee(self, function: n.Node) -> str:
+        if isinstance(function, n.Name):
+            if function.kind == n.WORD:
+                word = self.vocabulary.get(function.id)
+                waits = isinstance(word, Word) and (word.suspends or word.runs_tasks)
+                return n.ALWAYS if waits else n.NEVER
+            if function.kind == n.BUILTIN:
+                return n.NEVER
+            found = self.known.get(self.names.of[function]) if function in self.names.of else None
+            if found is not None:
+                return n.ALWAYS if any(f.body_waits for f in found) else n.NEVER
+        if isinstance(function, n.Lambda):
+            return n.ALWAYS if function.body_waits else n.NEVER
+        return n.ASK if self.values_wait else n.NEVER
+
+
+def _named_functions(node: n.Node) -> list[tuple[n.Name, _Function]]:
+    if isinstance(node, n.Def):
+        return [(node.target, node)]
+    if isinstance(node, n.Assign) and isinstance(node.value, n.Lambda):
+        return [(target, node.value) for target in node.targets if isinstance(target, n.Name)]
+    return []
+
+
+def _thunks(node: n.Call) -> list[n.Node]:
+    """Return the functions written right in a call of a word that runs tasks: in it, in a list, in a comprehension."""
+    found: list[n.Node] = []
+    for arg in [*node.args, *(keyword.value for keyword in node.keywords)]:
+        if isinstance(arg, n.ListDisplay | n.TupleDisplay):
+            found.extend(arg.items)
+        elif isinstance(arg, n.ListComp | n.Generator):
+            found.append(arg.element)
+        else:
+            found.append(arg)
+    return [node for node in found if isinstance(node, n.Lambda | n.Name)]

@@ -1,0 +1,167 @@
+"""A small vocabulary with the words that the cases use; none of them is ever called here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from planlang import Call, Value, Vocabulary, Word
+
+Parameter = inspect.Parameter
+REQUIRED = inspect.Parameter.empty
+
+
+def never(place: Call, *args: Any, **kwargs: Any) -> None:
+    raise AssertionError("a checker calls nothing")
+
+
+def parameters(*given: tuple[str, Any, Any], rest: str = "", keywords: str = "") -> inspect.Signature:
+    made = [
+        Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
+        for name, kind, default in given
+    ]
+    if rest:
+        made.append(Parameter(rest, Parameter.VAR_POSITIONAL))
+    if keywords:
+        made.append(Parameter(keywords, Parameter.VAR_KEYWORD))
+    return inspect.Signature(made)
+
+
+ANY = REQUIRED
+ROLES = {"model": ("worker", "judge", "lead", "fast")}
+LENSES = ("boundaries", "logic", "state", "general")
+
+
+def spending(name: str, signature: inspect.Signature, doc: str, **choices: Any) -> Word:
+    return Word(
+        name,
+        never,
+        signature=signature,
+        doc=doc,
+        spends=True,
+        suspends=True,
+        choices={**ROLES, **choices},
+        choice_nouns={"model": "role"},
+        aliases={"role": "model"},
+    )
+
+
+def plain(name: str, signature: inspect.Signature, doc: str) -> Word:
+    return Word(name, never, signature=signature, doc=doc)
+
+
+def audit_words() -> list[Word]:
+    scan = parameters(("shard", ANY, REQUIRED), ("lens", str, "general"), ("sample", int, 0), ("model", str, "worker"))
+    return [
+        plain("work", parameters(), "the paths there are"),
+        plain("shards", parameters(("tokens", int, 100_000)), "lists of paths"),
+        plain("render", parameters(("shard", ANY, REQUIRED)), "numbered text"),
+        plain("batches", parameters(("items", ANY, REQUIRED), ("size", int, REQUIRED)), "lists of that size"),
+        plain("flatten", parameters(("lists", ANY, REQUIRED)), "one list"),
+        plain("key_of", parameters(("finding", dict, REQUIRED)), "the place of a finding"),
+        attrs_scan(scan),
+        plain("dedupe", parameters(("findings", ANY, REQUIRED)), "one finding a place"),
+        spending(
+            "check",
+            parameters(
+                ("batch", ANY, REQUIRED), ("sample", int, 0), ("model", str, "judge"), ("skeptic", str, "doubter")
+            ),
+            "one verdict a finding",
+            skeptic=("doubter",),
+        ),
+        plain(
+            "vote",
+            parameters(("candidates", ANY, REQUIRED), ("verdicts", ANY, REQUIRED), ("need", int, 2)),
+            "the confirmed ones",
+        ),
+        spending("report", parameters(("confirmed", ANY, REQUIRED), ("model", str, "lead")), "bugs and a summary"),
+    ]
+
+
+def attrs_scan(signature: inspect.Signature) -> Word:
+    return Word(
+        "scan",
+        never,
+        signature=signature,
+        doc="findings, or None when the worker failed",
+        spends=True,
+        suspends=True,
+        choices={**ROLES, "lens": LENSES},
+        choice_nouns={"model": "role", "lens": "lens"},
+        aliases={"role": "model"},
+    )
+
+
+def runtime_words() -> list[Word]:
+    agent = parameters(
+        ("prompt", str, REQUIRED),
+        ("schema", ANY, None),
+        ("model", str, "worker"),
+        ("label", str, ""),
+        ("system", str, ""),
+        ("data", ANY, None),
+        ("sample", int, 0),
+        ("phase", str, None),
+    )
+    tasks = {"suspends": True, "runs_tasks": True}
+    return [
+        spending("agent", agent, "a worker's answer, or None"),
+        Word("parallel", never, signature=parameters(("thunks", ANY, REQUIRED)), doc="all values, in order", **tasks),
+        Word(
+            "pipeline",
+            never,
+            signature=parameters(("items", ANY, REQUIRED), rest="stages"),
+            doc="each item through all stages",
+            **tasks,
+        ),
+        Word("race", never, signature=parameters(("thunks", ANY, REQUIRED)), doc="the first value", **tasks),
+        plain("phase", parameters(("title", ANY, REQUIRED)), "nothing"),
+        plain("log", parameters(("message", ANY, REQUIRED)), "nothing"),
+        plain("budget", parameters(), "credits left"),
+        plain("to_json", parameters(("value", ANY, REQUIRED)), "JSON"),
+        Word(
+            "plan",
+            never,
+            signature=parameters(("name", str, REQUIRED), keywords="args"),
+            doc="what a saved plan gives",
+            spends=True,
+            suspends=True,
+            choices={"name": ("module-audit", "slim")},
+            choice_nouns={"name": "saved plan"},
+        ),
+    ]
+
+
+def values() -> list[Value]:
+    return [
+        Value("LENSES", doc="names of lenses", make=lambda host: ["boundaries", "logic", "state"]),
+        Value("args", doc="the plan's arguments", make=lambda host: {}),
+    ]
+
+
+@pytest.fixture(scope="session")
+def vocabulary() -> Vocabulary:
+    """The words of runtime and audit."""
+    return Vocabulary([*runtime_words(), *audit_words(), *values()])
+
+
+@pytest.fixture(scope="session")
+def host() -> Vocabulary:
+    """The three words of the hostile cases."""
+    waits: dict[str, Callable[..., Any] | bool] = {"suspends": True}
+    return Vocabulary(
+        [
+            Word("scan", never, signature=parameters(("x", ANY, REQUIRED)), doc="", suspends=bool(waits), spends=True),
+            plain("shards", parameters(("n", ANY, REQUIRED)), ""),
+            Word(
+                "parallel",
+                never,
+                signature=parameters(("thunks", ANY, REQUIRED)),
+                doc="",
+                suspends=True,
+                runs_tasks=True,
+            ),
+        ]
+    )
