@@ -222,9 +222,12 @@ class SqliteStore:
             return
         self._closed = True
         # Who waited was told if these fail: the lease then runs out by itself.
+        try:
+            with suppress(StoreError):
+                # The releases of what cancelled callers were granted are queued when this is back.
+                await self._writer.submit(Flush())
+        finally:
+            self._readers.close()
+            ended = self._writer.submit(End())
         with suppress(StoreError):
-            # The releases of what cancelled callers were granted are queued when this is back.
-            await self._writer.submit(Flush())
-        self._readers.close()
-        with suppress(StoreError):
-            await self._writer.submit(End())
+            await ended

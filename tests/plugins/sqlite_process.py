@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable
 
 from planloom.stores import Granted, OpenElsewhere
-from planloom.testing.store_contract import JOB, a_question, a_reply, ask_for
+from planloom.testing.store_samples import JOB, a_question, a_reply, ask_for
 from planloom_sqlite import SqliteStore, open_store
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planloom.stores import Granted
-from planloom.testing.store_contract import a_question, a_reply, ask_for
+from planloom.testing.store_samples import a_question, a_reply, ask_for
 from planloom_sqlite import SqliteStore, check_store, open_store
 
 Deed = tuple[Literal["reserve", "settle", "release", "lose", "cap", "tick"], int, int]

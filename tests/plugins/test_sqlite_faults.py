@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,14 +14,14 @@ import pytest
 
 from planloom import StoreError, StoreLocked
 from planloom.stores import Books, Granted
-from planloom.testing.store_contract import JOB, LONG_TEXT, a_question, a_reply, ask_for
+from planloom.testing.store_samples import JOB, LONG_TEXT, a_question, a_reply, ask_for
 from planloom_sqlite import check_store, open_store
 
 _FULL = """
 import asyncio, random, resource, sys
 from planloom import StoreFull
 from planloom.stores import Granted
-from planloom.testing.store_contract import JOB, a_question, a_reply, ask_for
+from planloom.testing.store_samples import JOB, a_question, a_reply, ask_for
 from planloom_sqlite import open_store
 
 async def main():
@@ -106,6 +107,20 @@ def test_a_loop_that_was_closed_does_not_end_the_writer(tmp_path: Path) -> None:
 
     asyncio.run(leave_early())
     asyncio.run(come_back())
+
+
+def test_a_close_that_is_cancelled_still_ends_the_writer(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = open_store(tmp_path / "store.db")
+        (writer,) = (thread for thread in threading.enumerate() if thread.name == "planloom-store")
+        closing = asyncio.ensure_future(store.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        await asyncio.gather(closing, return_exceptions=True)
+        await asyncio.to_thread(writer.join, 10)
+        assert not writer.is_alive()
+
+    asyncio.run(scenario())
 
 
 def _store_with_an_answer(path: Path) -> None:

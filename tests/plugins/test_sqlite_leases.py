@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from planloom.stores import Answered, Books, Granted, OpenElsewhere
-from planloom.testing.store_contract import JOB, a_question, a_reply, ask_for
+from planloom.testing.store_samples import JOB, a_question, a_reply, ask_for
 from planloom_sqlite import SqliteStore, check_store, open_store
 
 

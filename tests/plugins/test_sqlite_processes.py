@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from planloom.stores import Books
-from planloom.testing.store_contract import JOB, a_question
+from planloom.testing.store_samples import JOB, a_question
 from planloom_sqlite import SqliteStore, check_store, open_store
 
 LEASE_S = 0.6

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from planloom.questions import Part, Question, message_of
 from planloom.stores import Event, Granted
-from planloom.testing.store_contract import JOB, a_question, a_reply, ask_for
+from planloom.testing.store_samples import JOB, a_question, a_reply, ask_for
 from planloom_sqlite import open_store
 
 _WORDS = [f"word{n}" for n in range(3000)]
