@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, Mapping
 from typing import Protocol
 
 import aiohttp
@@ -99,7 +99,7 @@ class HttpxExchange:
         size_bytes = 0
         try:
             timer.reschedule(watch.answer_began(clock()))
-            async for piece in response.aiter_bytes():
+            async for piece in _unpacked(response):
                 size_bytes += len(piece)
                 self._refuse_huge(size_bytes)
                 pieces.append(piece)
@@ -154,6 +154,14 @@ class HttpxExchange:
             )
         )
         return TransientError(f"{what}: {said}; {next_step}", error_class="transport", maybe_billed=not unsent)
+
+
+def _unpacked(response: httpx.Response) -> AsyncIterable[bytes]:
+    stream = response.stream
+    # Most answers are not packed, and httpx's three generators around the stream cost a tenth of a call.
+    if "content-encoding" in response.headers or not isinstance(stream, httpx.AsyncByteStream):
+        return response.aiter_bytes()
+    return stream
 
 
 class _Watch:

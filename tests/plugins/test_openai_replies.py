@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from typing import Any
 
@@ -174,6 +175,16 @@ def test_events_not_asked_for_are_put_together() -> None:
 def test_events_are_known_by_their_text_when_the_content_type_says_json() -> None:
     events = event_stream(["yes"]).body.split(b"\n\n", 1)[1]
     assert ask(raw(events)).text == "yes"
+
+
+def test_a_packed_body_is_unpacked() -> None:
+    packed = gzip.compress(completion("yes").body)
+    assert ask(Served(body=packed, headers={"content-encoding": "gzip"})).text == "yes"
+
+
+def test_a_long_answer_arrives_whole() -> None:
+    text = "long " * 500_000
+    assert ask(completion(text)).text == text
 
 
 def test_blank_lines_before_the_json_are_skipped() -> None:
