@@ -70,7 +70,7 @@ def _file(connection: sqlite3.Connection) -> Iterator[str]:
 def _text_of(body: bytes, codec: int) -> str | None:
     try:
         return unpack(body, codec)
-    except (ValueError, UnicodeDecodeError):
+    except StoreError:
         return None
 
 

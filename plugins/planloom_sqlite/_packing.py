@@ -11,6 +11,8 @@ import json
 import zlib
 from typing import Any
 
+from planloom import StoreError
+
 __all__ = ["PLAIN", "ZLIB", "clean", "decode", "digest_of", "encode", "pack", "unpack"]
 
 PLAIN = 0
@@ -43,15 +45,18 @@ def pack(text: str) -> tuple[bytes, int]:
 def unpack(body: bytes, codec: int) -> str:
     """Return the text of a stored form.
 
-    :raises ValueError: the codec is not known, or the bytes do not fit it.
+    :raises StoreError: the codec is not known, or the bytes do not fit it.
     """
-    if codec not in (PLAIN, ZLIB):
-        raise ValueError(f"no codec has the number {codec}")
     try:
+        if codec not in (PLAIN, ZLIB):
+            raise ValueError(f"no codec has the number {codec}")
         plain = zlib.decompress(body) if codec == ZLIB else body
-    except zlib.error as error:
-        raise ValueError(f"the packed text is damaged: {error}") from error
-    return plain.decode("utf-8", "surrogatepass")
+        return plain.decode("utf-8", "surrogatepass")
+    except (ValueError, zlib.error) as error:
+        raise StoreError(
+            f"a text in the store is damaged ({error}); "
+            "find out which with `planloom store check`, and restore a copy of the store"
+        ) from error
 
 
 def clean(text: str) -> str:

@@ -168,6 +168,24 @@ def test_the_check_finds_what_was_changed_behind_the_stores_back(tmp_path: Path,
     assert check_store(path) == [found]
 
 
+def test_a_damaged_answer_is_told_and_never_given(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    _store_with_an_answer(path)
+    connection = sqlite3.connect(path)
+    connection.executescript("UPDATE reply SET body = substr(body, 1, 20)")
+    connection.close()
+
+    async def scenario() -> None:
+        store = open_store(path)
+        with pytest.raises(StoreError, match="damaged"):
+            store.reply(a_question(1, LONG_TEXT).fingerprint)
+        with pytest.raises(StoreError, match="damaged"):
+            await ask_for(store, a_question(1, LONG_TEXT))
+        await store.close()
+
+    asyncio.run(scenario())
+
+
 def test_the_check_refuses_what_is_no_store(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="there is no store at"):
         check_store(tmp_path / "store.db")
