@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-__all__ = ["clipped", "code_line", "one_line", "plain_data", "prose", "visible"]
+__all__ = ["LONGEST_CODE_LINE", "clipped", "code_line", "one_line", "plain_data", "prose", "visible"]
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for tab and line feed
@@ -22,7 +22,7 @@ _HIDDEN = re.compile(
 )
 _SPAN = re.compile(r"`([^`\s](?:[^`\n]*[^`\s])?)`")
 _LONGEST_TEXT = 2_000
-_LONGEST_CODE_LINE = 400
+LONGEST_CODE_LINE = 400
 
 
 def visible(text: str) -> str:
@@ -44,7 +44,7 @@ def clipped(text: str, longest: int = _LONGEST_TEXT) -> str:
 
 def code_line(text: str) -> str:
     """A line of code as a page shows it: nothing hidden, no line end inside, and no longer than people read."""
-    return clipped(visible(text).replace("\n", "⟨U+000A⟩"), _LONGEST_CODE_LINE)
+    return clipped(visible(text).replace("\n", "⟨U+000A⟩"), LONGEST_CODE_LINE)
 
 
 def prose(text: str) -> list[tuple[bool, str]]:

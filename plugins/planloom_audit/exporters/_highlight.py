@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from planloom_audit.report import Bug
 
-from ._foreign import code_line, prose
+from ._foreign import LONGEST_CODE_LINE, code_line, prose
 
 if TYPE_CHECKING:
     from pygments.lexers.python import PythonLexer
@@ -51,8 +51,13 @@ def code_html(bug: Bug, lines: Sequence[tuple[int, str]], *, coloured: bool) -> 
     texts = [code_line(text) for _, text in lines]
     is_python = bug.file.endswith((".py", ".pyi"))
     bodies = _coloured(texts) if coloured and is_python else [text_html(text) for text in texts]
-    numbered = zip((number for number, _ in lines), bodies, strict=True)
-    return "".join(_row(number, body, marked=_is_marked(bug, number)) for number, body in numbered)
+    rows = zip((number for number, _ in lines), texts, bodies, strict=True)
+    return "".join(_row(number, _body(text, body), marked=_is_marked(bug, number)) for number, text, body in rows)
+
+
+def _body(text: str, coloured: str) -> str:
+    """The coloured line, but for one that was cut: the note at its end is no code."""
+    return text_html(text) if len(text) > LONGEST_CODE_LINE else coloured
 
 
 def _is_marked(bug: Bug, number: int) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,11 @@ import attrs
 from planloom_audit.report import SEVERITIES, AuditReport, Bug
 
 from . import _sentences
-from ._foreign import clipped, visible
+from ._foreign import clipped, one_line, visible
 from ._highlight import code_html, prose_html, text_html
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Template
     from markupsafe import Markup
 
 __all__ = ["page"]
@@ -49,10 +50,9 @@ class _Card:
 
 def page(report: AuditReport) -> str:
     """The whole page, in characters that UTF-8 can hold."""
-    environment = _environment()
     style, script = _part("report.css"), _part("report.js")
     cards = _cards(report.bugs, "finding")
-    return environment.from_string(_part("report.html.j2")).render(
+    return _template().render(
         report=report,
         say=_sentences,
         style=_safe(style),
@@ -67,14 +67,16 @@ def page(report: AuditReport) -> str:
     )
 
 
-def _environment() -> Environment:
+@cache
+def _template() -> Template:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     environment.filters["shown"] = _shown
+    environment.filters["plain"] = one_line
     environment.filters["prose"] = _prose
     environment.filters["thousands"] = lambda number: f"{number:,}"
-    return environment
+    return environment.from_string(_part("report.html.j2"))
 
 
 def _shown(text: object) -> Markup:
@@ -87,22 +89,26 @@ def _prose(text: str) -> Markup:
 
 def _cards(bugs: Sequence[Bug], prefix: str) -> list[_Card]:
     ordered = _sentences.ranked(bugs)
-    anchors = {id(bug): f"{prefix}-{number}" for number, bug in enumerate(ordered, 1)}
     together = _sentences.same_bug(ordered)
-    return [_card(bug, number, anchors, together) for number, bug in enumerate(ordered)]
+    numbers = {id(bug): number for number, bug in enumerate(ordered, 1)}
+    cards = []
+    for number, bug in enumerate(ordered, 1):
+        others = _sentences.also_at(bug, together)
+        also = [(f"{prefix}-{numbers[id(other)]}", _sentences.place(other)) for other in others]
+        cards.append(_card(bug, f"{prefix}-{number}", whole=number <= _WHOLE_CODE, also=also))
+    return cards
 
 
-def _card(bug: Bug, number: int, anchors: Mapping[int, str], together: Mapping[int, list[Bug]]) -> _Card:
-    whole = number < _WHOLE_CODE
+def _card(bug: Bug, anchor: str, *, whole: bool, also: Sequence[tuple[str, str]]) -> _Card:
     return _Card(
-        anchor=anchors[id(bug)],
+        anchor=anchor,
         heading=_sentences.heading_of(bug),
         place=_sentences.place(bug),
         severity=_sentences.severity_of(bug),
         votes=_sentences.votes(bug),
         bug=bug,
         code=_safe(code_html(bug, bug.code if whole else list(_near(bug)), coloured=whole)),
-        also=tuple((anchors[id(other)], _sentences.place(other)) for other in _sentences.also_at(bug, together)),
+        also=tuple(also),
     )
 
 

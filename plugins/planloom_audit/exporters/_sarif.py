@@ -32,14 +32,14 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 _LONGEST_MESSAGE = 4_000
 
 
-def log_text(report: AuditReport) -> str:
-    """The SARIF log as indented JSON, ending with a line feed."""
-    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(report)]}
+def log_text(report: AuditReport, longest: int = LONGEST_RUN) -> str:
+    """The SARIF log as indented JSON, ending with a line feed; of more results than ``longest`` the most severe."""
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(report, longest)]}
     return json.dumps(plain_data(log), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def _run(report: AuditReport) -> dict[str, Any]:
-    bugs = _sentences.ranked(report.bugs)[:LONGEST_RUN]
+def _run(report: AuditReport, longest: int) -> dict[str, Any]:
+    bugs = _sentences.ranked(report.bugs)[:longest]
     rules = rules_of(bugs)
     positions = {rule["id"]: index for index, rule in enumerate(rules)}
     return {
