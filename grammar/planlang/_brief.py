@@ -12,19 +12,19 @@ __all__ = ["brief"]
 _LARGEST = 4_800
 """Characters: 1,200 tokens of four."""
 
-_HEAD = """A plan is a short Python program (at most 80 lines of code) that only calls words and builtins. Words that wait
-are simply called. It ends by assigning `result`."""
+_HEAD = """A plan is a short Python program (at most 80 lines of code) that only calls words and builtins. Words that
+wait are simply called. It ends by assigning `result`."""
 
-_TAIL = """Not in the language: while (use `for r in range(N)` and break), import, try, raise, class, with, global, del, yield,
-async/await, match, decorators, :=, `**` as power, bytes, attributes (write f["line"]), names with a leading
+_TAIL = """Not in the language: while (use `for r in range(N)` and break), import, try, raise, class, with, global, del,
+yield, async/await, match, decorators, :=, `**` as power, bytes, attributes (write f["line"]), names with a leading
 underscore, print (use log), .format and % on texts (use f-strings), return outside def, recursion.
 Methods: the usual ones of list, dict, set and str, called at once.
-Rules: a failed worker gives None. In loops and comprehensions bind variables: `lambda s=s: ...`. Tasks return values and
-never change outer lists. Integers up to 1,000,000."""
+Rules: a failed worker gives None. In loops and comprehensions bind variables: `lambda s=s: ...`. Tasks return values
+and never change outer lists. Integers up to 1,000,000."""
 
 
 def brief(vocabulary: Vocabulary) -> str:
-    """Return the words with signatures and one line each, then what is not in the language; at most 4,800 characters."""
+    """Return words with signatures and one line each, then what the language lacks; at most 4,800 characters."""
     fixed = [_HEAD, "Words:", "", f"Builtins: {' '.join(sorted(BUILTINS))}.", _TAIL]
     room = _LARGEST - sum(len(part) + 1 for part in fixed)
     fixed[2] = _within(vocabulary, room)
@@ -54,7 +54,8 @@ def _word(word: Word, most: int) -> str:
 def _parameters(word: Word) -> list[str]:
     shown: list[str] = []
     for parameter in word.signature.parameters.values():
-        mark = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        mark = "*" if parameter.kind is Parameter.VAR_POSITIONAL else ""
+        mark = "**" if parameter.kind is Parameter.VAR_KEYWORD else mark
         default = "" if parameter.default is Parameter.empty else f"={parameter.default!r}"
         shown.append(f"{mark}{parameter.name}{default}")
     return shown

@@ -74,6 +74,8 @@ def _chain(b: Building, parts: Parts) -> n.Node:
 
 def _power(b: Building, parts: Parts) -> n.Node:
     base, mark, exponent = parts
+    if isinstance(exponent, n.Refused) and exponent.kind == "**":
+        return exponent
     hint = ""
     if isinstance(exponent, n.Constant) and exponent.value in (2, 3):
         shown = b.text_of(base, 20)
@@ -92,10 +94,7 @@ def _attribute(b: Building, parts: Parts) -> n.Node:
 
 def _subscript(b: Building, parts: Parts) -> n.Node:
     value, _, *items, _ = parts
-    if len(items) == 1:
-        index = b.one_value(items[0])
-    else:
-        index = n.TupleDisplay(*span(items), items[::2])
+    index = b.one_value(items[0]) if len(items) == 1 else n.TupleDisplay(*span(items), items[::2])
     return n.Subscript(*span(parts), value, index)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from . import _nodes as n
@@ -115,7 +116,7 @@ def _names(tokens: Parts) -> list[n.Name]:
 
 
 def _after_as(parts: Parts) -> list[n.Name]:
-    pairs = zip(parts, parts[1:], strict=False)
+    pairs = pairwise(parts)
     return _names([b for a, b in pairs if isinstance(a, Token) and a.type == "as"])
 
 
@@ -171,7 +172,7 @@ def _assert(b: Building, parts: Parts) -> n.Node:
 
 
 def _scope(b: Building, parts: Parts) -> n.Node:
-    return b.refused("global", parts[0], [], [])
+    return b.refused("global", parts[0], [], _names(parts))
 
 
 def _del(b: Building, parts: Parts) -> n.Node:
@@ -189,7 +190,7 @@ def _try(b: Building, parts: Parts) -> n.Node:
 
 
 def _with(b: Building, parts: Parts) -> n.Node:
-    binds = [part for before, part in zip(parts, parts[1:], strict=False) if _is_as(before)]
+    binds = [part for before, part in pairwise(parts) if _is_as(before)]
     return b.refused("with", parts[0], parts[-1:], [node for node in binds if isinstance(node, n.Name)])
 
 
@@ -218,7 +219,7 @@ def _decorated(b: Building, parts: Parts) -> n.Node:
 def _match(b: Building, parts: Parts) -> n.Node:
     kept = [parts[1], *(part for part in parts if isinstance(part, list))]
     binds = _after_as(parts)
-    for before, part in zip(parts, parts[1:], strict=False):
+    for before, part in pairwise(parts):
         if isinstance(before, Token) and before.type == "CASE":
             binds.extend(_names_under(part))
     return b.refused("match", parts[0], kept, binds)

@@ -7,7 +7,7 @@ from typing import Any
 from . import _nodes as n
 from ._faults import Fault
 from ._limits import Rules
-from ._refusals import REFUSALS, SAID_ONCE
+from ._refusals import REFUSALS
 from ._token import Token
 
 __all__ = ["Building", "Parts", "end_of", "nodes_in", "span"]
@@ -21,7 +21,6 @@ class Building:
 
     def __init__(self, source: str, rules: Rules, faults: list[Fault]) -> None:
         self.source, self.rules, self.faults = source, rules, faults
-        self._said: set[str] = set()
 
     def complain(self, code: str, start: int, end: int, message: str, hint: str) -> None:
         """Note a fault."""
@@ -29,10 +28,6 @@ class Building:
 
     def refuse(self, kind: str, start: int, end: int, hint: str = "") -> None:
         """Note that Python was written which plans do not have."""
-        if kind in self._said:
-            return
-        if kind in SAID_ONCE:
-            self._said.add(kind)
         code, message, usual_hint = REFUSALS[kind]
         self.complain(code, start, end, message, hint or usual_hint)
 

@@ -30,23 +30,23 @@ def clean(source: str, faults: list[Fault]) -> str:
         return source
     said: set[str] = set()
     for found in _FORBIDDEN.finditer(source):
-        char = found.group()
-        if char not in said and len(said) < 8:
-            said.add(char)
-            faults.append(Fault("PL005", found.start(), found.end(), *_forbidden(char)))
+        kind = _kind(ord(found.group()))
+        if kind not in said:
+            said.add(kind)
+            faults.append(Fault("PL005", found.start(), found.end(), *_forbidden(found.group(), kind)))
     return _FORBIDDEN.sub(" ", source)
 
 
-def _forbidden(char: str) -> tuple[str, str]:
-    point = ord(char)
+def _kind(point: int) -> str:
     if 0xD800 <= point <= 0xDFFF:
-        kind = "half a character"
-    elif point in (0x2028, 0x2029):
-        kind = "a line separator"
-    elif point > 0x9F:
-        kind = "a mark that changes the direction of text"
-    else:
-        kind = "a control character"
+        return "half a character"
+    if point in (0x2028, 0x2029):
+        return "a line separator"
+    return "a mark that changes the direction of text" if point > 0x9F else "a control character"
+
+
+def _forbidden(char: str, kind: str) -> tuple[str, str]:
+    point = ord(char)
     written = f"\\x{point:02x}" if point <= 0xFF else f"\\u{point:04x}"
     advice = (
         "delete it." if 0xD800 <= point <= 0xDFFF else f"delete it; inside a text write `{written}` if it is meant."

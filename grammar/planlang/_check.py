@@ -103,7 +103,7 @@ def _code_lines(source: str, tokens: list[Token]) -> list[int]:
 def _problems(faults: list[Fault], source: str) -> list[Problem]:
     places = Places(source)
     found: dict[tuple[str, int, int], Problem] = {}
-    for fault in sorted(faults, key=lambda fault: (fault.start, fault.end)):
+    for fault in sorted(_without_echoes(faults), key=lambda fault: (fault.start, fault.end)):
         line, column = places.of(min(fault.start, len(source)))
         end_line, end_column = places.of(min(fault.end, len(source)))
         problem = Problem(
@@ -118,3 +118,14 @@ def _problems(faults: list[Fault], source: str) -> list[Problem]:
         )
         found.setdefault((fault.code, line, column), problem)
     return sorted(found.values())
+
+
+def _without_echoes(faults: list[Fault]) -> list[Fault]:
+    """Leave out what only follows from another fault."""
+    codes = {fault.code for fault in faults}
+    echoes = {"PL014"} if "PL005" in codes else set()
+    if "PL004" in codes:
+        echoes |= {"PL002", "PL003"}
+    waits = [fault for fault in faults if fault.code == "PL041"]
+    first = min(waits, key=lambda fault: fault.start, default=None)
+    return [f for f in faults if f.code not in echoes and (f.code != "PL041" or f is first)]

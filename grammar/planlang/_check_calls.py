@@ -45,10 +45,9 @@ def check_calls(survey: Survey) -> None:
         word = survey.word(call)
         if word is not None:
             _Fit(survey, call, word).judge()
-        elif isinstance(call.function, n.Name) and call.function.id in survey.vocabulary.values:
-            if call.function.kind == n.WORD:
-                name = call.function.id
-                survey.at("PL121", call, f"`{name}` is a value, not a word to call", f"write `{name}`.")
+        elif isinstance(call.function, n.Name) and call.function.kind == n.WORD:
+            name = call.function.id
+            survey.at("PL121", call, f"`{name}` is a value, not a word to call", f"write `{name}`.")
 
 
 class _Fit:

@@ -44,8 +44,8 @@ def _underscores(survey: Survey) -> None:
     for refused in survey.all(n.Refused):
         names.extend(name for name in refused.binds if _private(name.id))
     for keyword in survey.all(n.Keyword):
-        if keyword.name and _private(keyword.name):
-            names.append(n.Name(keyword.start, keyword.start + len(keyword.name), keyword.name))
+        name = keyword.name or ""
+        names += [n.Name(keyword.start, keyword.start + len(name), name)] if _private(name) else []
     for name in _first(names):
         bare = name.id.strip("_") or "value"
         hint = f"write `{bare}`." if name in survey.names.of else "delete it: a plan has only its own names."
@@ -53,8 +53,9 @@ def _underscores(survey: Survey) -> None:
 
 
 def _unknown(survey: Survey) -> None:
+    inline = {name.id for node in survey.all(n.Refused) for name in node.binds}
     for name in _first(survey.names.unknown):
-        if _private(name.id) or not name.id.isascii() or _is_module(survey, name):
+        if name.id in inline or _private(name.id) or not name.id.isascii() or _is_module(survey, name):
             continue
         if name.id in NOT_BUILTINS:
             message = f"`{name.id}` is not part of the plan language"
@@ -126,7 +127,7 @@ def _places(survey: Survey) -> None:
     for node in survey.all(n.Break, n.Continue):
         if not _in_loop(survey, node):
             word = "break" if isinstance(node, n.Break) else "continue"
-            survey.at("PL024", node, f"`{word}` stands outside of any loop", f"delete it, or move it into a `for`.")
+            survey.at("PL024", node, f"`{word}` stands outside of any loop", "delete it, or move it into a `for`.")
     for node in survey.all(n.Return):
         if not any(isinstance(outer, n.Def) for outer in survey.above(node)):
             _top_level_return(survey, node)

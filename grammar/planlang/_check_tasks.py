@@ -10,7 +10,8 @@ from ._survey import Function, Survey
 
 __all__ = ["check_tasks"]
 
-_CHANGES = frozenset("append extend insert pop remove sort reverse clear update add discard setdefault".split())
+_LIST_CHANGES = ("append", "extend", "insert", "pop", "remove", "sort", "reverse", "clear")
+_CHANGES = frozenset((*_LIST_CHANGES, "update", "add", "discard", "setdefault"))
 _COMPREHENSIONS = n.ListComp | n.SetComp | n.DictComp | n.Generator
 
 
@@ -256,16 +257,21 @@ def _between(survey: Survey, node: n.Node, loop: n.Node | None) -> list[n.Node]:
 def _reaches_tasks(survey: Survey, value: n.Node, loop: n.Node | None) -> bool:
     """Follow ``value`` out of ``loop``: into a call of a word that runs tasks, or a name handed to one outside."""
     for outer in survey.above(value):
-        if isinstance(outer, n.Lambda | n.Def | n.Module | n.Call) and not survey.runs_tasks(outer):
-            # A call of something else uses the function up; `list` and the like only pass it on.
-            if not (isinstance(outer, n.Call) and isinstance(outer.function, n.Name) and outer.function.id in _PASS_ON):
-                return False
+        if _uses_up(survey, outer):
+            return False
         if survey.runs_tasks(outer):
             return loop is None or loop not in survey.above(outer)
         holder = _holder(survey, outer, value)
         if holder is not None:
             return any(_handed_over(survey, read, loop) for read in holder.reads)
     return False
+
+
+def _uses_up(survey: Survey, outer: n.Node) -> bool:
+    """Say whether the function goes no further than ``outer``: only ``list`` and the like pass it on."""
+    if not isinstance(outer, n.Lambda | n.Def | n.Module | n.Call) or survey.runs_tasks(outer):
+        return False
+    return not (isinstance(outer, n.Call) and isinstance(outer.function, n.Name) and outer.function.id in _PASS_ON)
 
 
 _PASS_ON = frozenset(("list", "tuple", "reversed", "sorted", "flatten"))

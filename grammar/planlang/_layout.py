@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from ._faults import Fault
+from ._prose import looks_like_prose
 from ._token import Token
 
 __all__ = ["Layout"]
@@ -22,6 +23,7 @@ _STATEMENT = re.compile(
     r"|[A-Za-z_]\w*[ \t]*(?:=(?!=)|[+\-|]=|\())",
     re.MULTILINE,
 )
+_OPENERS = frozenset(("if", "elif", "else", "for", "while", "def", "with", "try", "except", "finally", "class"))
 _TAB = 8
 
 
@@ -91,19 +93,35 @@ class Layout:
         tokens = self.tokens
         return len(tokens) > 1 and tokens[-1].type == "NEWLINE" and tokens[-2].type == ":"
 
+    def _lacks_colon(self) -> bool:
+        """Say whether the line before opens a block without its ``:``, which the parser will name."""
+        if len(self.tokens) < 2:
+            return False
+        at = len(self.tokens) - 2
+        while at >= 0 and self.tokens[at].type not in ("NEWLINE", "INDENT", "DEDENT"):
+            at -= 1
+        return at + 1 < len(self.tokens) and self.tokens[at + 1].type in _OPENERS
+
     def _expect_block(self, pos: int) -> None:
         if self._opened():
+            if self._is_prose():
+                return
             colon = self.tokens[-2]
             self.faults.append(Fault("PL014", colon.start, colon.end, *_NO_BLOCK))
             for kind in ("INDENT", "pass", "NEWLINE", "DEDENT"):
                 self.tokens.append(Token(kind, "", pos, pos))
 
+    def _is_prose(self) -> bool:
+        begin = self.line_begin(self.tokens[-2].start)
+        return looks_like_prose(self.source[begin : self.tokens[-2].end])
+
     def _indent(self, column: int, pos: int) -> None:
         if column > self.columns[-1]:
             real = self._opened()
+            forgotten = not real and self._lacks_colon()
             if real:
                 self.tokens.append(Token("INDENT", "", pos, pos))
-            elif not self.spoiled:
+            elif not self.spoiled and not forgotten:
                 self.faults.append(Fault("PL014", pos, pos + 1, *_unexpected(column, self.columns[-1])))
             self.columns.append(column)
             self.real.append(real)

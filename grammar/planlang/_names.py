@@ -4,17 +4,19 @@ from __future__ import annotations
 
 __all__ = ["BUILTINS", "METHODS", "NOT_BUILTINS"]
 
-BUILTINS = frozenset(
-    "len range enumerate zip sorted reversed min max sum any all map filter list dict set tuple str int float bool "
-    "round abs divmod isinstance".split()
-)
+_BUILTINS = """
+len range enumerate zip sorted reversed min max sum any all map filter list dict set tuple str int float bool round abs
+divmod isinstance
+"""
+_METHODS = """
+append extend insert pop remove index count sort reverse copy clear get keys values items setdefault update add discard
+union intersection difference symmetric_difference issubset issuperset isdisjoint split rsplit splitlines strip lstrip
+rstrip lower upper title capitalize join startswith endswith removeprefix removesuffix find replace partition rpartition
+isdigit isalpha isalnum isspace
+"""
 
-METHODS = frozenset(
-    "append extend insert pop remove index count sort reverse copy clear get keys values items setdefault update add "
-    "discard union intersection difference symmetric_difference issubset issuperset isdisjoint split rsplit "
-    "splitlines strip lstrip rstrip lower upper title capitalize join startswith endswith removeprefix removesuffix "
-    "find replace partition rpartition isdigit isalpha isalnum isspace".split()
-)
+BUILTINS = frozenset(_BUILTINS.split())
+METHODS = frozenset(_METHODS.split())
 
 _REACHES_OUT = "a plan reaches nothing but the words it was given"
 _DATA = "keep data in dicts, and test it with `==`, `in` and `isinstance`"

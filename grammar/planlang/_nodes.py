@@ -47,8 +47,8 @@ What `_scopes.resolve` writes
 What `_waits.mark` writes
     ``waits`` on every node: True when evaluating it may suspend the task. Bodies of Def, Lambda and Generator do not
     count for the node itself: ``Def.body_waits``, ``Lambda.body_waits``, ``Generator.body_waits`` say it of them.
-    Call.callee: NEVER (what is called cannot wait), ALWAYS (may wait, known by name) or ASK (a value is called: test the
-    function's own flag at run time). A MethodCall waits only when its receiver or arguments do.
+    Call.callee: NEVER (what is called cannot wait), ALWAYS (may wait, known by name) or ASK (a value is called: test
+    the function's own flag at run time). A MethodCall waits only when its receiver or arguments do.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ class Scope:
     :ivar names: the name in each frame slot; parameters come first (positional, ``*``, keyword-only, ``**``).
     :ivar parameters: how many slots are parameters.
     :ivar cells: slots that hold a fresh cell from the start of a call. For a parameter: its value, wrapped.
-    :ivar free: ``(outer, inner)`` pairs: the cell in slot ``outer`` of the frame where the function is made goes to slot
-        ``inner`` of each of its calls.
+    :ivar free: ``(outer, inner)`` pairs: the cell in slot ``outer`` of the frame where the function is made goes to
+        slot ``inner`` of each of its calls.
     :ivar global_names: of a module: the name in each slot of the globals.
     """
 
@@ -588,10 +588,9 @@ class Refused(Node):
 
 
 class BadTarget(Node):
-    """Something on the left of ``=`` (or after ``for``) that cannot be assigned to."""
+    """Something on the left of ``=`` (or after ``for``) that cannot be assigned to; nothing below it is looked at."""
 
     __slots__ = ("value",)
-    fields = ("value",)
 
     def __init__(self, start: int, end: int, value: Node) -> None:
         super().__init__(start, end, 1 + value.height)

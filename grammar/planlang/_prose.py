@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 __all__ = ["looks_like_prose"]
 
 _BULLET = re.compile(r"\s*(?:[-*>\u2022]\s+|\d+[.)]\s+|#+\s+|\*\*)?")
 _CODE = re.compile(r"[=\[\]{}]|\w\(")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'\u2019-]*")
-_JOINERS = frozenset("in is not and or if else for lambda as from import return".split())
+_JOINERS = frozenset(("in", "is", "not", "and", "or", "if", "else", "for", "lambda", "as", "from", "import", "return"))
 
 
 def looks_like_prose(line: str) -> bool:
@@ -21,4 +22,4 @@ def looks_like_prose(line: str) -> bool:
     if len(words) < 3:
         return text.endswith((":", "!")) and all(_WORD.fullmatch(w.strip(":!,.")) for w in words)
     plain = [bool(_WORD.fullmatch(w.strip(",.:;!?()`\"'*"))) and w.lower() not in _JOINERS for w in words]
-    return any(a and b for a, b in zip(plain, plain[1:], strict=False))
+    return any(a and b for a, b in pairwise(plain))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MODULES", "REFUSALS", "SAID_ONCE"]
+__all__ = ["MODULES", "REFUSALS"]
 
 REFUSALS: dict[str, tuple[str, str, str]] = {
     "while": (
@@ -86,15 +86,7 @@ REFUSALS: dict[str, tuple[str, str, str]] = {
         "delete the `/`: every parameter may be given by position.",
     ),
     "<>": ("PL055", "`<>` is not an operator", "write `!=`."),
-    "await_in_comprehension": (
-        "PL041",
-        "`async for` is not needed in a plan",
-        "write `for`: words that wait are simply called.",
-    ),
 }
-
-SAID_ONCE = frozenset({"async"})
-"""Kinds that strike all over a plan: one problem names them all."""
 
 MODULES: dict[str, str] = {
     "json": "write `to_json(x)` for `json.dumps(x)`; a worker's checked answer needs no `json.loads`",

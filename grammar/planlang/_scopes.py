@@ -107,14 +107,7 @@ def bound_in(body: Iterable[n.Node]) -> list[n.Name]:
         elif isinstance(node, n.Refused):
             found.extend(node.binds)
             waiting.extend(node.parts[::-1])
-        elif _may_hold_refused(node):
-            waiting.extend(n.children(node)[::-1])
     return found
-
-
-def _may_hold_refused(node: n.Node) -> bool:
-    """Inside expressions only a refused ``:=`` binds; it stops being looked for at inner functions."""
-    return not isinstance(node, n.Name | n.Constant | n.Lambda)
 
 
 def _target_names(target: n.Node) -> list[n.Name]:
@@ -384,15 +377,11 @@ class _Walk:
     def refused(self, node: n.Refused) -> None:
         """Walk what is refused as if all of it ran, so that its parts are judged like any other line."""
         for name in node.binds:
-            if node.kind != "walrus":
-                self.store(name)
+            self.store(name)
         if node.kind == "while":
             self._loop(None, node.parts, [], True)
         else:
             self.block(node.parts)
-        for name in node.binds:
-            if node.kind == "walrus":
-                self.store(name)
 
 
 _STATEMENTS: dict[type[n.Node], Callable[[_Walk, Any], None]] = {

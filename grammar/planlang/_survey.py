@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 from . import _nodes as n
 from ._faults import Fault
@@ -14,9 +14,6 @@ from ._vocabulary import Vocabulary, Word
 __all__ = ["Function", "Survey"]
 
 Function = n.Def | n.Lambda
-_N = TypeVar("_N", bound=n.Node)
-
-_LOOPS = n.For | n.ListComp | n.SetComp | n.DictComp | n.Generator
 
 
 class Survey:
@@ -33,7 +30,7 @@ class Survey:
         self._by_type: dict[type[n.Node], list[n.Node]] = {}
         self._visit(module)
         self.owner: dict[int, Function | n.Generator] = {
-            id(node.scope): node for node in self.all(n.Def, n.Lambda, n.Generator) if not isinstance(node, n.Module)
+            id(node.scope): node for node in self.all(n.Def, n.Lambda, n.Generator)
         }
         self.functions: dict[Binding, list[Function]] = {}
         for node in self.all(n.Def):
@@ -66,9 +63,9 @@ class Survey:
         """Note a fault of a whole node."""
         self.complain(code, node.start, node.end, message, hint)
 
-    def all(self, *kinds: type[_N]) -> list[_N]:
+    def all(self, *kinds: type[n.Node]) -> list[Any]:
         """Return the nodes of these kinds, each kind in source order."""
-        return [node for kind in kinds for node in self._by_type.get(kind, [])]  # type: ignore[misc]  # by the table
+        return [node for kind in kinds for node in self._by_type.get(kind, [])]
 
     def above(self, node: n.Node) -> Iterator[n.Node]:
         """Yield what stands around ``node``, innermost first."""
@@ -121,14 +118,6 @@ class Survey:
                 elif isinstance(item, n.Name) and item in self.names.of:
                     found.extend(self.functions.get(self.names.of[item], []))
         return found
-
-    def loop_of(self, node: n.Node, stop: Callable[[n.Node], bool]) -> Iterator[n.Node]:
-        """Yield the loops around ``node``, innermost first, up to the first node for which ``stop`` holds."""
-        for outer in self.above(node):
-            if stop(outer):
-                return
-            if isinstance(outer, _LOOPS):
-                yield outer
 
 
 def _items(argument: n.Node) -> list[n.Node]:

@@ -118,6 +118,9 @@ def _block_words(line: _Line, expected: Mapping[str, int], source: str) -> _Said
         return "PL010", f"this `{bad}` belongs to no {owner}", hint
     if bad == "else" and line.before:
         return "PL010", "this `else` belongs to no `if`", "write `a if test else b`."
+    ternary = "else" in expected and any(token.type == "if" for token in line.before[1:])
+    if ternary and bad in ("NEWLINE", "$END", ")", "]", "}", ","):
+        return "PL010", "this `if` inside a line has no `else`", "write `a if test else b`."
     if bad == ":" and "else" in expected and "if" in {t.type for t in line.before[1:]}:
         return "PL010", "this `if` has no `else`", "write `a if test else b`."
     return None

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 __all__ = ["KEYWORDS", "OPERATORS", "Token"]
 
-KEYWORDS = frozenset(
-    "and as assert async await break class continue def del elif else except finally for from global if import in is "
-    "lambda nonlocal not or pass raise return try while with yield True False None".split()
-)
-
+_KEYWORDS = """
+and as assert async await break class continue def del elif else except finally for from global if import in is lambda
+nonlocal not or pass raise return try while with yield True False None
+"""
 # Longest first, so that a simple alternation finds the right one.
-OPERATORS = (
-    "**= //= >>= <<= ... ** // >> << <= >= == != <> -> += -= *= /= %= &= |= ^= @= := "
-    "+ - * / % @ & | ^ ~ < > ( ) [ ] { } , : . ; ="
-).split()
+_OPERATORS = """
+**= //= >>= <<= ... ** // >> << <= >= == != <> -> += -= *= /= %= &= |= ^= @= := + - * / % @ & | ^ ~ < > ( ) [ ] { }
+, : . ; =
+"""
+
+KEYWORDS = frozenset(_KEYWORDS.split())
+OPERATORS = tuple(_OPERATORS.split())
 
 
 class Token:

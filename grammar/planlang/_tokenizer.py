@@ -12,6 +12,7 @@ Depth is bounded here, before anything recursive looks at the text: brackets and
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from ._characters import clean, stray
 from ._faults import Fault
@@ -45,6 +46,7 @@ _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _OPENERS = {")": "(", "]": "[", "}": "{"}
 _CURLY = {"\u201c": '\u201c\u201d\u201e"', "\u201d": '\u201c\u201d\u201e"', "\u201e": '\u201c\u201d\u201e"'}
 _CURLY |= dict.fromkeys("\u2018\u2019\u201a", "\u2018\u2019\u201a'")
+_STARTS = frozenset(("NAME", "NUMBER", "STRING", "FSTART", "True", "False", "None", "(", "[", "{", "-"))
 _DEEPEST_FSTRING = 12
 _REREADS = 4
 """How often the text after a bracket that was never closed is read again; each costs a pass over the rest."""
@@ -66,14 +68,14 @@ class Tokens:
         self.code_characters = len(source)
 
 
-class _Spoiled(Exception):  # noqa: N818 - a jump out of nested readers, never an error
+class _Spoiled(Exception):
     """The rest of the physical line cannot be read; ``resume`` is where to go on, with ``brackets`` open."""
 
     def __init__(self, resume: int, brackets: list[tuple[str, int]]) -> None:
         self.resume, self.brackets = resume, brackets
 
 
-class _TooDeep(Exception):  # noqa: N818 - a jump to the end of the cut, never an error
+class _TooDeep(Exception):
     """Brackets nest too deep to go on."""
 
 
@@ -94,8 +96,16 @@ class _Cutter:
         self.line_token = 0
         self.fstring_depth = 0
         self.rereads = 0
-        self.line_spoiled = False
+        self.line_spoiled = self.in_match = False
         self.said: set[str] = set()
+        self.readers: dict[str, Callable[[str, int, int], int]] = {
+            "name": self._name,
+            "op": self._operator,
+            "text": self._text,
+            "number": self._number,
+            "newline": self._newline,
+            "comment": self._comment,
+        }
 
     def run(self) -> Tokens:
         size = len(self.source)
@@ -180,8 +190,8 @@ class _Cutter:
 
     def _code(self, pos: int, base: int) -> int:
         """Cut code from ``pos`` to the end, or to the end of the f-string field that bracket ``base`` opened."""
-        source, tokens, match = self.source, self.tokens, _TOKEN.match
-        size = len(source)
+        source, size, match = self.source, len(self.source), _TOKEN.match
+        read = self.readers
         while pos < size:
             if len(self.brackets) == base + 1 and base >= 0 and source[pos] in "}:!=":
                 stop = self._field_part(pos)
@@ -191,38 +201,38 @@ class _Cutter:
             if found is None:
                 pos = self._not_python(pos)
                 continue
-            kind, end = found.lastgroup, found.end()
-            if kind == "name":
-                word = found.group()
-                if word in KEYWORDS:
-                    tokens.append(Token(word, word, pos, end))
-                else:
-                    tokens.append(Token("NAME", word, pos, end))
-                    if not word.isascii():
-                        self._not_ascii(word, pos, end)
-            elif kind == "op":
-                op = found.group()
-                if op in _CLOSERS:
-                    self._open(op, pos)
-                elif op in _OPENERS:
-                    end = self._close(op, pos, base)
-                    pos = end
-                    continue
-                tokens.append(Token(op, op, pos, end))
-            elif kind == "text":
-                end = self._text(found.group(), pos, end)
-            elif kind == "number":
-                value = number(found.group(), pos, self.rules.literal, self._bad_number)
-                tokens.append(Token("NUMBER", value, pos, end))
-            elif kind == "newline":
-                end = self._newline(pos, end, base)
-            elif kind == "comment":
-                self.out.code_characters -= end - pos
-            pos = end
+            kind = found.lastgroup or ""
+            pos = found.end() if kind == "blank" else read[kind](found.group(), pos, base)
         return pos
 
-    def _newline(self, pos: int, end: int, base: int) -> int:
-        self.out.code_characters -= end - pos
+    def _name(self, word: str, pos: int, base: int) -> int:
+        end = pos + len(word)
+        self.tokens.append(Token(word if word in KEYWORDS else "NAME", word, pos, end))
+        if not word.isascii() and word not in self.said:
+            self.said.add(word)
+            self.complain("PL030", pos, end, *stray(word))
+        return end
+
+    def _operator(self, op: str, pos: int, base: int) -> int:
+        if op in _OPENERS:
+            return self._close(op, pos, base)
+        if op in _CLOSERS:
+            self._open(op, pos)
+        self.tokens.append(Token(op, op, pos, pos + len(op)))
+        return pos + len(op)
+
+    def _number(self, text: str, pos: int, base: int) -> int:
+        value = number(text, pos, self.rules.literal, self._bad_number)
+        self.tokens.append(Token("NUMBER", value, pos, pos + len(text)))
+        return pos + len(text)
+
+    def _comment(self, text: str, pos: int, base: int) -> int:
+        self.out.code_characters -= len(text)
+        return pos + len(text)
+
+    def _newline(self, text: str, pos: int, base: int) -> int:
+        end = pos + len(text)
+        self.out.code_characters -= len(text)
         if base >= 0 and len(self.brackets) == base + 1:
             start = self.brackets[-1][1]
             raise self._spoil("PL016", start, pos, *_FIELD_OPEN)
@@ -230,8 +240,20 @@ class _Cutter:
             return end
         if self.line_spoiled:
             self._replace_line(pos)
+        self._soft_keyword()
         self.tokens.append(Token("NEWLINE", "", pos, end))
         return self._line_start(end)
+
+    def _soft_keyword(self) -> None:
+        """Turn the names `match` and `case` into keywords where they head a block, so that they are refused as such."""
+        line = self.tokens[self.line_token :]
+        if len(line) < 3 or line[0].value not in ("match", "case") or line[0].type != "NAME":
+            return
+        if line[1].type in _STARTS and any(token.type == ":" for token in line):
+            if line[0].value == "match" and line[-1].type == ":":
+                line[0].type, self.in_match = "MATCH", True
+            elif line[0].value == "case" and self.in_match:
+                line[0].type = "CASE"
 
     def _line_start(self, pos: int) -> int:
         pos, skipped = self.layout.line(pos, self.once)
@@ -273,9 +295,6 @@ class _Cutter:
             self.complain(code, start, start + 1, message, hint)
         self.line_spoiled = True
 
-    def _not_ascii(self, word: str, start: int, end: int) -> None:
-        self.complain("PL030", start, end, *stray(word))
-
     def _not_python(self, pos: int) -> int:
         char = self.source[pos]
         if char in _CURLY:
@@ -303,7 +322,8 @@ class _Cutter:
         self.tokens.append(Token("STRING", self.source[pos + 1 : close], pos, close + 1))
         return close + 1
 
-    def _text(self, opening: str, pos: int, inside: int) -> int:
+    def _text(self, opening: str, pos: int, base: int) -> int:
+        inside = pos + len(opening)
         quote = opening.lstrip("rRuUfFbBtT")
         prefix = opening[: len(opening) - len(quote)].lower()
         if prefix in ("", "r", "u", "b", "br", "rb"):

@@ -8,6 +8,8 @@ only the word calls them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from . import _nodes as n
 from ._scopes import Binding, Names
 from ._vocabulary import Vocabulary, Word
@@ -98,18 +100,23 @@ class _Marks:
         elif isinstance(node, n.Generator):
             waits = self._mark_generator(node)
         else:
-            # Every child must be marked, so `any` may not stop early.
-            waits = any([self._mark(child) for child in n.children(node)])
+            waits = self._mark_all(n.children(node))
             if isinstance(node, n.Call):
                 waits = self._call_waits(node) or waits
         if waits != node.waits:
             node.waits, self.changed = waits, True
         return waits
 
+    def _mark_all(self, nodes: Sequence[n.Node]) -> bool:
+        waits = False
+        for node in nodes:
+            waits = self._mark(node) or waits
+        return waits
+
     def _mark_function(self, node: _Function) -> bool:
         waits = self._mark(node.parameters)
         body = node.body if isinstance(node.body, list) else [node.body]
-        body_waits = any([self._mark(statement) for statement in body])
+        body_waits = self._mark_all(body)
         if body_waits != node.body_waits:
             node.body_waits, self.changed = body_waits, True
         if isinstance(node, n.Def):
@@ -120,7 +127,7 @@ class _Marks:
         first, *rest = node.clauses
         waits = self._mark(first.iterable)
         parts = [first.target, *first.conditions, *rest, node.element]
-        body_waits = any([self._mark(part) for part in parts])
+        body_waits = self._mark_all(parts)
         if body_waits != node.body_waits:
             node.body_waits, self.changed = body_waits, True
         # Its consumer waits for its elements: where a waiting generator stands, the consumer may wait.

@@ -46,7 +46,7 @@ def build() -> dict[str, Any]:
     """
     # The typed face of lark ends here; its tables have no public accessor.
     lark: Any = grammar()
-    table = lark.parser.parser._parse_table  # noqa: SLF001 - see above
+    table = lark.parser.parser._parse_table
     literal = {terminal.name: terminal.pattern.value for terminal in lark.terminals if terminal.pattern}
     order = _numbered(table)
     rules: list[Any] = []

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from planlang import Call, Value, Vocabulary, Word
 
 Parameter = inspect.Parameter
@@ -105,18 +105,18 @@ def runtime_words() -> list[Word]:
         ("sample", int, 0),
         ("phase", str, None),
     )
-    tasks = {"suspends": True, "runs_tasks": True}
     return [
         spending("agent", agent, "a worker's answer, or None"),
-        Word("parallel", never, signature=parameters(("thunks", ANY, REQUIRED)), doc="all values, in order", **tasks),
+        Word("parallel", never, signature=parameters(("thunks", ANY, REQUIRED)), doc="all values, in order", suspends=True, runs_tasks=True),
         Word(
             "pipeline",
             never,
             signature=parameters(("items", ANY, REQUIRED), rest="stages"),
             doc="each item through all stages",
-            **tasks,
+            suspends=True,
+            runs_tasks=True,
         ),
-        Word("race", never, signature=parameters(("thunks", ANY, REQUIRED)), doc="the first value", **tasks),
+        Word("race", never, signature=parameters(("thunks", ANY, REQUIRED)), doc="the first value", suspends=True, runs_tasks=True),
         plain("phase", parameters(("title", ANY, REQUIRED)), "nothing"),
         plain("log", parameters(("message", ANY, REQUIRED)), "nothing"),
         plain("budget", parameters(), "credits left"),
@@ -142,18 +142,17 @@ def values() -> list[Value]:
 
 
 @pytest.fixture(scope="session")
-def vocabulary() -> Vocabulary:
+def audit_vocabulary() -> Vocabulary:
     """The words of runtime and audit."""
     return Vocabulary([*runtime_words(), *audit_words(), *values()])
 
 
 @pytest.fixture(scope="session")
-def host() -> Vocabulary:
+def three_words() -> Vocabulary:
     """The three words of the hostile cases."""
-    waits: dict[str, Callable[..., Any] | bool] = {"suspends": True}
     return Vocabulary(
         [
-            Word("scan", never, signature=parameters(("x", ANY, REQUIRED)), doc="", suspends=bool(waits), spends=True),
+            Word("scan", never, signature=parameters(("x", ANY, REQUIRED)), doc="", suspends=True, spends=True),
             plain("shards", parameters(("n", ANY, REQUIRED)), ""),
             Word(
                 "parallel",
