@@ -188,7 +188,9 @@ def _register(registry: Registry, name: str, plugin: object, dist: importlib.met
     try:
         registry.manager.register(plugin, name=name)
     except pluggy.PluginValidationError as error:
-        raise PluginError(f"plugin {name} does not fit its hook: {error}; update or uninstall it") from error
+        raise PluginError(
+            f"plugin {name} does not fit its hook: {_in_one_line(error)}; update or uninstall it"
+        ) from error
     if dist is not None:
         registry._distributions[name] = (dist.name, dist.version)
 
@@ -235,5 +237,9 @@ def _check_pending(manager: pluggy.PluginManager) -> None:
         manager.check_pending()
     except pluggy.PluginValidationError as error:
         raise PluginError(
-            f"a plugin implements a hook that nobody specified: {error}; check the hook's spelling"
+            f"a plugin implements a hook that nobody specified: {_in_one_line(error)}; check the hook's spelling"
         ) from error
+
+
+def _in_one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

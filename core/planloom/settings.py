@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ._errors import ConfigurationError, did_you_mean
+from ._errors import ConfigurationError, Misuse, did_you_mean
 from ._money import MICRO, Price, micro_of
 from .clients import ClientPlugin, Endpoint
+from .questions import canonical_json
 
 if TYPE_CHECKING:
     from .plugins import Registry
@@ -172,7 +173,10 @@ def _document(folder: Path, config: Path | None) -> tuple[Path | None, dict[str,
         return own, _read_toml(own)
     project = folder / "pyproject.toml"
     if project.is_file():
-        table = _read_toml(project).get("tool", {}).get("planloom")
+        tools = _read_toml(project).get("tool", {})
+        table = tools.get("planloom") if isinstance(tools, dict) else None
+        if table is not None and not isinstance(table, dict):
+            raise ConfigurationError(f"{project}: tool.planloom is {table!r}; it must be a table")
         if table is not None:
             return project, table
     return None, {}
@@ -224,12 +228,14 @@ class _Reader:
             endpoints=endpoints,
             roles=roles,
             gate=self._gate(tables["gate"]),
-            prompts={name: base / self._text(tables["prompts"], name, "prompts", "") for name in tables["prompts"]},
+            prompts={name: base / self._prompt(name, tables["prompts"]) for name in tables["prompts"]},
             kits={name: self._kit(name, tables["kits"]) for name in tables["kits"]},
         )
 
     def _endpoint(self, name: str, tables: Mapping[str, Any]) -> Endpoint:
         where = f"endpoints.{name}"
+        if name == OFFLINE:
+            raise self._fault(where, "is the name of planloom's own endpoint", "give yours another name")
         table = self._table(tables, name, "endpoints.")
         plugin = self._client(table, where)
         self._known(table, (*_ENDPOINT_KEYS, *plugin.settings), where)
@@ -274,8 +280,17 @@ class _Reader:
             endpoint=endpoint,
             model=self._text(table, "model", where),
             price=self._price(table, where),
-            parameters=default_parameters(name) | self._table(table, "parameters", f"{where}."),
+            parameters=default_parameters(name) | self._parameters(table, where),
         )
+
+    def _parameters(self, table: Mapping[str, Any], where: str) -> dict[str, Any]:
+        given = self._table(table, "parameters", f"{where}.")
+        self._whole(given, "max_tokens", f"{where}.parameters", 1)
+        try:
+            canonical_json(given)
+        except Misuse as error:
+            raise self._fault(f"{where}.parameters", "cannot be sent", f"{error.__cause__}; correct it") from error
+        return given
 
     def _price(self, table: Mapping[str, Any], where: str) -> Price:
         if "price" not in table:
@@ -302,6 +317,15 @@ class _Reader:
             approve_up_to=self._amount(table, "approve_up_to", "gate") if "approve_up_to" in table else None,
         )
 
+    def _prompt(self, name: str, table: Mapping[str, Any]) -> str:
+        from .kits import Kit
+
+        kits = self._registry.all("kit", Kit).values()
+        known = [f"{kit.name}.{prompt.name}" for kit in kits for prompt in kit.prompts]
+        if name not in known:
+            raise self._fault(f"prompts.{name}", "is not a prompt of an installed kit", did_you_mean(name, known))
+        return self._text(table, name, "prompts", "")
+
     def _kit(self, name: str, tables: Mapping[str, Any]) -> Mapping[str, Any]:
         known = self._registry.names("kit")
         if name not in known:
@@ -325,24 +349,32 @@ class _Reader:
             raise self._fault(f"{where}{key}", f"is {value!r}", "it must be a table")
         return value
 
-    def _value(self, table: Mapping[str, Any], key: str, where: str, default: Any, fits: Callable[[Any], bool]) -> Any:
+    def _value(
+        self, table: Mapping[str, Any], key: str, where: str, default: Any, fits: Callable[[Any], bool], wanted: str
+    ) -> Any:
         if key not in table:
             if default is None:
-                raise self._fault(f"{where}.{key}", "is missing", "add it")
+                raise self._fault(f"{where}.{key}", "is missing", f"add it: {wanted}")
             return default
         value = table[key]
         if not fits(value):
-            raise self._fault(f"{where}.{key}", f"is {value!r}", "that is not of the right type or range")
+            raise self._fault(f"{where}.{key}", f"is {value!r}", f"write {wanted}")
         return value
 
     def _text(self, table: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
-        return str(self._value(table, key, where, default, lambda v: isinstance(v, str)))
+        return str(self._value(table, key, where, default, lambda v: isinstance(v, str), "a text in quotes"))
 
     def _whole(self, table: Mapping[str, Any], key: str, where: str, default: int) -> int:
-        return int(self._value(table, key, where, default, lambda v: type(v) is int and v >= 1))
+        wanted = "a whole number of at least 1"
+        return int(self._value(table, key, where, default, lambda v: type(v) is int and v >= 1, wanted))
 
     def _number(self, table: Mapping[str, Any], key: str, where: str, default: float | None = None) -> float:
-        return float(self._value(table, key, where, default, lambda v: type(v) in (int, float) and v >= 0))
+        wanted = "a number of at least 0"
+        return float(self._value(table, key, where, default, _is_amount, wanted))
 
     def _amount(self, table: Mapping[str, Any], key: str, where: str, default: float | None = None) -> int:
         return micro_of(self._number(table, key, where, default))
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < float("inf")

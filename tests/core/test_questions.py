@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from planloom import Misuse
 from planloom.clients import Endpoint
 from planloom.questions import KEY_VERSION, Part, Question, Reply, canonical_json, message_of, text_digest
-from planloom.testing.store_contract import a_reply
+from planloom.testing.store_samples import a_reply
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 JSON_NUMBERS = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False)
