@@ -90,7 +90,6 @@ def test_every_id_is_unique(report: AuditReport, bug: Bug) -> None:
 
 def test_every_link_leads_somewhere(report: AuditReport, bug: Bug) -> None:
     page = report_html(attrs.evolve(report, bugs=(bug, attrs.evolve(bug, file="b.py")), undecided=(bug,)))
-    page = page.partition("<script>")[0]
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(re.findall(r'\bid="([^"]+)"', page))
 
 

@@ -6,9 +6,11 @@
   const boxes = [...tools.querySelectorAll("input[type=checkbox]")];
   const matches = tools.querySelector(".matches");
   const groups = [...document.querySelectorAll(".group")];
+  const entries = new Map();
+  for (const link of document.querySelectorAll(".contents .list a")) entries.set(link.hash.slice(1), link.parentElement);
   const items = [...document.querySelectorAll("#findings .finding")].map((node) => ({
     node,
-    entry: document.querySelector(`.contents a[href="#${node.id}"]`)?.parentElement,
+    entry: entries.get(node.id),
     text: "",
   }));
   const textOf = (item) => (item.text ||= item.node.textContent.toLowerCase());
