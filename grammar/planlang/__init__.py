@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._brief import brief
-from ._check import check
-from ._codes import codes, explain
 from ._errors import PlanAborted, PlanError, PlanFailed, PlanLimitError, PlanRejected
 from ._limits import DEFAULT_RULES, Limits, Rules
 from ._problems import Problem
 from ._vocabulary import Call, Function, Opaque, Value, Vocabulary, Word
 
 if TYPE_CHECKING:
+    from ._brief import brief
+    from ._check import check
+    from ._codes import codes, explain
     from ._program import Outcome, Program, compile  # noqa: A004 - named as Python names it
 
 __all__ = [
@@ -44,15 +44,22 @@ __all__ = [
     "explain",
 ]
 
-_PROGRAM = ("Outcome", "Program", "compile")
+_LAZY = {
+    "Outcome": "_program",
+    "Program": "_program",
+    "brief": "_brief",
+    "check": "_check",
+    "codes": "_codes",
+    "compile": "_program",
+    "explain": "_codes",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what runs plans only when it is asked for: checking needs none of it."""
-    if name not in _PROGRAM:
+    """Import a part when it is first asked for: those who check need nothing of what runs plans, and so on."""
+    if name not in _LAZY:
         raise AttributeError(f"module 'planlang' has no attribute {name!r}")
-    from . import _program
+    from importlib import import_module
 
-    for lazy in _PROGRAM:
-        globals()[lazy] = getattr(_program, lazy)
+    globals()[name] = getattr(import_module(f".{_LAZY[name]}", __name__), name)
     return globals()[name]

@@ -82,7 +82,7 @@ class _Machine:
     def _feed(self, tokens: list[Token], at: int) -> int:
         """Push tokens from ``at`` until one does not fit; return its place, or the end."""
         rows, rules = self.tables.rows, self.tables.rules
-        states, values, building = self.states, self.values, self.building
+        states, values, building, skips = self.states, self.values, self.building, self.tables.skips
         state, size, end = states[-1], len(tokens), self.tables.end
         while at < size:
             token = tokens[at]
@@ -95,7 +95,9 @@ class _Machine:
                     break
                 rule = rules[-action - 1]
                 if rule.single:
-                    state = states[-1] = rule.goto[states[-2]]
+                    chain = (states[-2], state, kind)
+                    known = skips.get(chain)
+                    state = states[-1] = self._skip(*chain) if known is None else known
                     continue
                 length = rule.length
                 value = _reduced(rule, values[-length:] if length else [], building)
@@ -111,6 +113,17 @@ class _Machine:
             states.append(state)
             values.append(token)
         return at
+
+    def _skip(self, below: int, state: int, kind: str) -> int:
+        """Follow rules that only pass one thing through, a dozen for each name or number, and remember where they end."""
+        chain = (below, state, kind)
+        rows, rules = self.tables.rows, self.tables.rules
+        action = rows[state].get(kind)
+        while action is not None and action < 0 and rules[-action - 1].single:
+            state = rules[-action - 1].goto[below]
+            action = rows[state].get(kind)
+        self.tables.skips[chain] = state
+        return state
 
     def _recover(self, tokens: list[Token], at: int) -> int:
         """Name the fault at ``tokens[at]``, read its line as ``pass``, and return where to go on."""

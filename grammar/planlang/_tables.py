@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Any
 
 from . import _build_calls, _build_expressions, _build_statements, _build_texts
@@ -36,9 +36,14 @@ class Rule:
 
 
 class Tables:
-    """LALR(1) tables: ``rows[state]`` maps a token type to a state to shift to, or to ``-n - 1`` for rule n."""
+    """LALR(1) tables: ``rows[state]`` maps a token type to a state to shift to, or to ``-n - 1`` for rule n.
+
+    :ivar skips: for a state, the one below it and a token type: where a chain of single rules leads. It fills as plans
+        are parsed and can hold no more than the grammar has combinations.
+    """
 
     def __init__(self, data: dict[str, Any]) -> None:
+        self.skips: dict[tuple[int, int, str], int] = {}
         rows = data["rows"]
         self.rows: list[dict[str, int]] = [rows[at] for at in data["row_of"]]
         self.start: int = data["start"]
@@ -54,5 +59,5 @@ class Tables:
 @cache
 def tables() -> Tables:
     """Return the tables that ship with the package."""
-    text = files("planlang").joinpath("tables.json").read_text(encoding="utf-8")
-    return Tables(json.loads(text))
+    # Not importlib.resources: it imports tempfile and shutil, which costs more than the parse of a plan.
+    return Tables(json.loads(get_data("planlang", "tables.json") or b""))
