@@ -19,7 +19,7 @@ from ._foreign import LONGEST_CODE_LINE, code_line, prose
 if TYPE_CHECKING:
     from pygments.lexers.python import PythonLexer
 
-__all__ = ["code_html", "prose_html", "text_html"]
+__all__ = ["code_html", "code_or_prose_html", "prose_html", "text_html"]
 
 _NAMED = re.compile(r"⟨(U\+[0-9A-F]{4,6})⟩")
 _CLASSES = (
@@ -44,6 +44,11 @@ def prose_html(text: str) -> str:
     """Visible text, escaped; what it sets between backticks becomes code."""
     pieces = (f"<code>{text_html(piece)}</code>" if is_code else text_html(piece) for is_code, piece in prose(text))
     return "".join(pieces)
+
+
+def code_or_prose_html(text: str) -> str:
+    """The text as code, unless it sets code apart itself and so must be a sentence."""
+    return prose_html(text) if len(prose(text)) > 1 else f"<code>{text_html(text)}</code>"
 
 
 def code_html(bug: Bug, lines: Sequence[tuple[int, str]], *, coloured: bool) -> str:

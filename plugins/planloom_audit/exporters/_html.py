@@ -20,7 +20,7 @@ from planloom_audit.report import SEVERITIES, AuditReport, Bug
 
 from . import _sentences
 from ._foreign import clipped, one_line, visible
-from ._highlight import code_html, prose_html, text_html
+from ._highlight import code_html, code_or_prose_html, prose_html, text_html
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -73,6 +73,7 @@ def _template() -> Template:
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     environment.filters["shown"] = _shown
+    environment.filters["code_or_prose"] = _code_or_prose
     environment.filters["plain"] = one_line
     environment.filters["prose"] = _prose
     environment.filters["thousands"] = lambda number: f"{number:,}"
@@ -81,6 +82,10 @@ def _template() -> Template:
 
 def _shown(text: object) -> Markup:
     return _safe(text_html(clipped(visible(str(text)))))
+
+
+def _code_or_prose(text: str) -> Markup:
+    return _safe(code_or_prose_html(clipped(visible(text))))
 
 
 def _prose(text: str) -> Markup:

@@ -8,7 +8,7 @@ from planloom_audit.report import SEVERITIES, AuditReport, Bug, Unread
 
 from . import _sentences
 from ._foreign import code_line
-from ._markdown_text import code_span, fenced, inline, paragraph
+from ._markdown_text import code_or_prose, code_span, fenced, inline, paragraph
 
 __all__ = ["page"]
 
@@ -78,8 +78,8 @@ def _finding(bug: Bug, also: Sequence[Bug], level: int) -> Iterator[str]:
 
 
 def _details(bug: Bug, also: Sequence[Bug]) -> Iterator[str]:
-    yield f"Failing call: {code_span(bug.failing_call)}"
-    yield f"Expected: {code_span(bug.expected)}"
+    yield f"Failing call: {code_or_prose(bug.failing_call)}"
+    yield f"Expected: {code_or_prose(bug.expected)}"
     yield f"Votes: {inline(_sentences.votes(bug))}; confidence {bug.confidence:.2f}"
     yield f"Offline rule: {code_span(bug.rule)}" if bug.rule else f"Lens: {code_span(bug.lens)}"
     if also:

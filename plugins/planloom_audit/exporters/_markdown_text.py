@@ -11,7 +11,7 @@ import re
 
 from ._foreign import one_line, prose
 
-__all__ = ["code_span", "fenced", "inline", "paragraph"]
+__all__ = ["code_or_prose", "code_span", "fenced", "inline", "paragraph"]
 
 _PUNCTUATION = re.compile(r"[\\`*_\[\]{}#|~$^]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -28,6 +28,12 @@ def paragraph(text: str) -> str:
     """The text on one line that may stand at the start of one; what it sets between backticks becomes code."""
     pieces = (code_span(piece) if is_code else _inline_part(piece) for is_code, piece in prose(one_line(text)))
     return _BLOCK_START.sub(r"\1\\\2", "".join(pieces))
+
+
+def code_or_prose(text: str) -> str:
+    """The text as code, unless it sets code apart itself and so must be a sentence."""
+    flat = one_line(text)
+    return paragraph(flat) if len(prose(flat)) > 1 else code_span(flat)
 
 
 def _inline_part(text: str) -> str:

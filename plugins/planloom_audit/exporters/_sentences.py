@@ -33,6 +33,7 @@ __all__ = [
 
 _LONGEST_HEADING = 120
 _MOST_ALSO = 10
+_ASKED_MODELS = ("scan", "skeptic", "called it real")
 _UNRANKED = "unranked"
 
 
@@ -78,11 +79,12 @@ def place(bug: Bug) -> str:
 
 
 def votes(bug: Bug) -> str:
-    """How many scans reported it and how many skeptics believed it."""
-    found = f"reported by {counted(bug.reports, 'scan')}"
+    """How many scans reported it and how many skeptics believed it; rules that agree with a rule are no skeptics."""
+    scan, doubter, believed = ("offline scan", "offline check", "agreed") if bug.rule else _ASKED_MODELS
+    found = f"reported by {counted(bug.reports, scan)}"
     if not bug.answers:
-        return f"{found}; no skeptic answered"
-    return f"{found}; {bug.votes} of {counted(bug.answers, 'skeptic')} called it real"
+        return f"{found}; no {doubter} answered"
+    return f"{found}; {bug.votes} of {counted(bug.answers, doubter)} {believed}"
 
 
 def headline(report: AuditReport) -> str:

@@ -77,3 +77,13 @@ def test_no_finding_is_not_sold_as_a_clean_bill(report: AuditReport) -> None:
 def test_files_that_were_not_read_are_listed_with_the_reason(report: AuditReport) -> None:
     page = report_markdown(attrs.evolve(report, skipped=(Unread("data`x.py", "holds NUL"),)))
     assert "- ``data`x.py``: holds NUL" in page
+
+
+def test_an_expectation_that_is_a_sentence_is_not_set_as_code(report: AuditReport, bug: Bug) -> None:
+    page = report_markdown(attrs.evolve(report, bugs=(attrs.evolve(bug, expected="`a` and `b` the other way round"),)))
+    assert "- Expected: `a` and `b` the other way round\n" in page
+
+
+def test_agreement_of_offline_rules_is_not_called_a_vote_of_skeptics(report: AuditReport, bug: Bug) -> None:
+    page = report_markdown(attrs.evolve(report, bugs=(attrs.evolve(bug, rule="swapped-arguments"),)))
+    assert "reported by 2 offline scans; 2 of 3 offline checks agreed" in page
