@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from . import _nodes as nodes
+from ._check import check_module
 from ._errors import PlanError, PlanRejected
 from ._limits import DEFAULT_RULES, Limits, Rules
 from ._vocabulary import Opaque, Vocabulary
@@ -34,7 +35,8 @@ class Outcome:
     def to_json(self) -> str:
         """Return the result as JSON: tuples as arrays, sets as sorted arrays, keys that are no text as their text.
 
-        Numbers that JSON has no form for (``nan``, ``inf``) become ``null``, ranges arrays, opaque values their type's name.
+        Numbers that JSON has no form for (``nan``, ``inf``) become ``null``, ranges arrays, opaque values the name of
+        their type.
         """
         return json.dumps(_jsonable(self.result), ensure_ascii=False)
 
@@ -48,7 +50,7 @@ def _jsonable(value: Any) -> Any:
         return [_jsonable(item) for item in value]
     if isinstance(value, Opaque):
         return type(value).__name__
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 - nan
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return None
     return value
 
@@ -99,3 +101,14 @@ class Program:
             raise run.fail(error) from error
         meter = run.meter
         return Outcome(result=result, steps=meter.steps, peak_memory=meter.peak_memory, tasks=run.window.started)
+
+
+def compile(source: str, vocabulary: Vocabulary, rules: Rules = DEFAULT_RULES) -> Program:  # noqa: A001 - what it does
+    """Return the plan as a program, ready to run.
+
+    :raises PlanRejected: the checker found problems; it carries all of them.
+    """
+    checked = check_module(source, vocabulary, rules)
+    if checked.module is None:
+        raise PlanRejected(checked.problems)
+    return Program(source, checked.module, vocabulary)

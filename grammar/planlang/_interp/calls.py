@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from planlang._nodes import BUILTIN, NEVER, Call, Generator, Keyword, MethodCall, Name, Node, Starred
+from planlang._nodes import BUILTIN, NEVER, WORD, Call, Generator, Keyword, MethodCall, Name, Node, Starred
 
 from .builtins import BUILTINS
 from .comprehensions import consume
@@ -39,6 +39,9 @@ def call(build: Build, node: Call) -> Code:
     if node.callee == NEVER:
         parts = build.codes([function, *node.args]) if plain else []
         if plain and not any(part.waits for part in parts):
+            if isinstance(function, Name) and function.kind == WORD and function.id in build.words:
+                word = build.words[function.id]
+                return Code(_word_call(node.start, word.call, parts[1:]), False, 8 + tallest(parts))
             return Code(_guest_call(build, node.start, parts), False, 3 + tallest(parts))
     return _general(build, node)
 
@@ -111,6 +114,15 @@ def _call_with_two(build: Build, offset: int, function_run: Run, first_run: Run,
         return slow(frame, function, (first, second), {})
 
     return run
+
+
+def _word_call(offset: int, call_word: Callable[..., Any], parts: list[Code]) -> Run:
+    runs = [part.run for part in parts]
+    none: dict[str, Any] = {}
+    if len(runs) != 1:
+        return lambda frame: call_word(frame, [run(frame) for run in runs], none, offset)
+    argument = runs[0]
+    return lambda frame: call_word(frame, (argument(frame),), none, offset)
 
 
 def _slow_call(build: Build, offset: int) -> Callable[[Frame, Any, Any, dict[str, Any]], Any]:

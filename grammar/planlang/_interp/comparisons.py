@@ -9,7 +9,7 @@ from planlang._nodes import And, Compare, Conditional, Or
 
 from .context import Build, Code, Run, tallest
 from .iterate import membership
-from .values import Frame
+from .values import Frame, PlanDict, PlanSet
 from .walk import equal, identical, order
 
 __all__ = ["both", "compare", "conditional", "either"]
@@ -98,6 +98,28 @@ def _not_equal(left: Run, right: Run, slow: Test) -> Run:
     return run
 
 
+def _member(left: Run, right: Run, slow: Test) -> Run:
+    def run(frame: Frame) -> bool:
+        x = left(frame)
+        y = right(frame)
+        if (type(x) is str or type(x) is int) and (type(y) is PlanDict or type(y) is PlanSet):
+            return x in y
+        return slow(frame, x, y)
+
+    return run
+
+
+def _no_member(left: Run, right: Run, slow: Test) -> Run:
+    def run(frame: Frame) -> bool:
+        x = left(frame)
+        y = right(frame)
+        if (type(x) is str or type(x) is int) and (type(y) is PlanDict or type(y) is PlanSet):
+            return x not in y
+        return slow(frame, x, y)
+
+    return run
+
+
 def _any_test(left: Run, right: Run, slow: Test) -> Run:
     return lambda frame: slow(frame, left(frame), right(frame))
 
@@ -109,6 +131,8 @@ _FAST: Final = {
     ">=": _greater_equal,
     "==": _equal,
     "!=": _not_equal,
+    "in": _member,
+    "not in": _no_member,
 }
 
 

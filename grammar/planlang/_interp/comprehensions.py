@@ -402,10 +402,7 @@ def _refused(build: Build, node: Generator) -> Run:
 
 def _produce(build: Build, loops: Sequence[Loop], element: Run) -> Callable[[Frame, Any], Iterator[Any]]:
     """Return ``produce(frame, first iterable)``, a host generator of the elements."""
-    if len(loops) == 1:
-        inner = None
-    else:
-        inner = _produce(build, loops[1:], element)
+    inner = None if len(loops) == 1 else _produce(build, loops[1:], element)
     loop = loops[0]
     steps, bind, tests = build.slice, loop.bind.run, [test.run for test in loop.conditions]
     next_source = loops[1].source.code.run if len(loops) > 1 and loops[1].source.code is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from planlang._nodes import (
     DictDisplay,
@@ -18,10 +18,11 @@ from planlang._nodes import (
     TupleDisplay,
 )
 
-from .context import Build, Code, eager, tallest
+from .context import Build, Code, Run, eager, tallest
 from .iterate import items_of
+from .meter import LIST_BYTES, LIST_ITEM_BYTES, TEXT_BYTES, TUPLE_BYTES, TUPLE_ITEM_BYTES
 from .subscripts import get_item, slice_of
-from .text import format_value
+from .text import format_value, str_of
 from .values import Frame, PlanDict, PlanList, new_dict, new_list, new_set, type_name
 from .walk import check_key
 
@@ -34,6 +35,8 @@ __all__ = [
     "subscript",
     "tuple_display",
 ]
+
+_SHORT: Final = 4_096  # characters that may be joined before they are paid for
 
 
 def _spread(build: Build, nodes: list[Node]) -> tuple[list[Code], Callable[[Frame, list[Any]], list[Any]]]:
@@ -55,9 +58,37 @@ def _spread(build: Build, nodes: list[Node]) -> tuple[list[Code], Callable[[Fram
     return parts, spread
 
 
+def _fixed(
+    build: Build, node: ListDisplay | TupleDisplay, parts: list[Code], size_bytes: int, make: Callable[..., Any]
+) -> Code | None:
+    """Return the code of a display whose length is known and whose items cannot wait, else ``None``."""
+    if any(part.waits for part in parts) or any(isinstance(item, Starred) for item in node.items):
+        return None
+    memory, meter, fail, offset = build.meter.bytes, build.meter, build.fail, node.start
+    runs = [part.run for part in parts]
+
+    def run(frame: Frame) -> Any:
+        left = memory[0] = memory[0] - size_bytes
+        if left < 0:
+            raise fail(offset, meter.memory_error())
+        return make(frame, [part(frame) for part in runs])
+
+    return Code(run, False, 3 + tallest(parts))
+
+
+def _make_list(frame: Frame, items: list[Any]) -> PlanList:
+    made = PlanList(items)
+    made.owner = frame[0]
+    made.locks = 0
+    return made
+
+
 def list_display(build: Build, node: ListDisplay) -> Code:
     """Return code for ``[...]``."""
     parts, spread = _spread(build, node.items)
+    fixed = _fixed(build, node, parts, LIST_BYTES + LIST_ITEM_BYTES * len(parts), _make_list)
+    if fixed is not None:
+        return fixed
 
     def finish(frame: Frame, values: list[Any]) -> PlanList:
         items = spread(frame, values)
@@ -70,6 +101,10 @@ def list_display(build: Build, node: ListDisplay) -> Code:
 def tuple_display(build: Build, node: TupleDisplay) -> Code:
     """Return code for ``(...)``."""
     parts, spread = _spread(build, node.items)
+    size_bytes = TUPLE_BYTES + TUPLE_ITEM_BYTES * len(parts)
+    fixed = _fixed(build, node, parts, size_bytes, lambda _frame, items: tuple(items))
+    if fixed is not None:
+        return fixed
 
     def finish(frame: Frame, values: list[Any]) -> tuple[Any, ...]:
         items = spread(frame, values)
@@ -151,24 +186,46 @@ def _text(text: str) -> Code:
 
 
 def _joined(frame: Frame, texts: list[Any]) -> str:
-    length, wide = 0, False
-    for text in texts:
-        length += len(text)
-        wide = wide or not text.isascii()
-    frame[0].meter.text_of(length, wide)
-    return "".join(texts)
+    meter = frame[0].meter
+    length = sum(map(len, texts))
+    if length > _SHORT:
+        meter.text_of(length, wide=not all(text.isascii() for text in texts))
+        return "".join(texts)
+    joined = "".join(texts)
+    meter.store(TEXT_BYTES + (length if joined.isascii() else 4 * length))
+    return joined
 
 
 def _field(build: Build, field: Field) -> Code:
-    parts = [build.code(field.value)]
-    if field.spec is not None:
-        parts.append(fstring(build, field.spec))
+    value = build.code(field.value)
     conversion = field.conversion
+    if field.spec is None and not conversion and not value.waits:
+        return Code(_plain_field(build, value.run, field.start), False, 5 + value.height)
+    parts = [value] if field.spec is None else [value, fstring(build, field.spec)]
 
     def finish(frame: Frame, values: list[Any]) -> str:
         return format_value(frame[0].meter, values[0], conversion, values[1] if len(values) > 1 else "")
 
-    return eager(build, field.start, parts, finish)
+    return eager(build, field.start, parts, finish, 6)
+
+
+def _plain_field(build: Build, evaluate: Run, offset: int) -> Run:
+    """Return the closure of a field without conversion and specification; short texts are paid for when joined."""
+    fail = build.fail
+
+    def run(frame: Frame) -> str:
+        value = evaluate(frame)
+        kind = type(value)
+        if kind is str:
+            return value  # type: ignore[no-any-return] # type() does not narrow
+        if kind is int:
+            return str(value)
+        try:
+            return str_of(frame[0].meter, value)
+        except Exception as error:
+            raise fail(offset, error) from error.__cause__
+
+    return run
 
 
 def subscript(build: Build, node: Subscript) -> Code:
@@ -187,7 +244,7 @@ def subscript(build: Build, node: Subscript) -> Code:
         container = value_run(frame)
         key = index_run(frame)
         kind = type(container)
-        if (kind is PlanDict and type(key) is str and key in container) or (
+        if (kind is PlanDict and (type(key) is str or type(key) is int) and key in container) or (
             kind is PlanList and type(key) is int and -len(container) <= key < len(container)
         ):
             return container[key]

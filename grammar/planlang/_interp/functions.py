@@ -20,6 +20,7 @@ from .values import UNBOUND, Frame, GuestFunction, new_dict
 __all__ = ["FunctionCode", "definition", "fill_frame", "function_value"]
 
 _CALL_FRAMES: Final = 3
+_NONE: Final[dict[str, Any]] = {}  # shared: nobody changes it
 
 
 class FunctionCode:
@@ -70,8 +71,11 @@ class FunctionCode:
         if used > limits.host_frames:
             raise LimitHitError("host_frames", used, limits.host_frames)
         self.meter.work(self.cost)
-        if len(args) == self.exact and not keywords:
+        missing = self.exact - len(args)
+        if missing == 0 and not keywords:
             frame = [caller[0], depth, used, None, *args, *self.rest]
+        elif 0 < missing <= len(function.defaults) and not keywords:
+            frame = [caller[0], depth, used, None, *args, *function.defaults[-missing:], *self.rest]
         else:
             frame = [caller[0], depth, used, None, *self.bind(caller, function, args, keywords or {}), *self.rest]
         if self.wired:
@@ -158,10 +162,10 @@ def function_value(build: Build, node: Def | Lambda) -> Code:
     name = node.target.id if isinstance(node, Def) else "<lambda>"
     code = FunctionCode(name, node.parameters, node.scope, body, 1 + cost, build.meter)
     defaults: list[Node] = [p.default for p in node.parameters.positional if p.default is not None]
-    named = [(p.target.id, p.default) for p in node.parameters.keyword_only if p.default is not None]
-    parts = build.codes([*defaults, *(default for _, default in named)])
+    keyword_only = [(p.target.id, p.default) for p in node.parameters.keyword_only if p.default is not None]
+    parts = build.codes([*defaults, *(default for _, default in keyword_only)])
     count = len(defaults)
-    keyword_names = [keyword for keyword, _ in named]
+    keyword_names = [keyword for keyword, _ in keyword_only]
     captured = [outer + HEADER for outer, _ in node.scope.free]
     size = FUNCTION_BYTES + CAPTURE_BYTES * (len(captured) + len(parts))
     memory, fail, offset = build.meter.bytes, build.fail, node.start
@@ -170,8 +174,9 @@ def function_value(build: Build, node: Def | Lambda) -> Code:
         memory[0] -= size
         if memory[0] < 0:
             raise fail(offset, build.meter.memory_error())
-        named_defaults = dict(zip(keyword_names, values[count:], strict=True))
-        return GuestFunction(code, tuple(values[:count]), named_defaults, tuple([frame[slot] for slot in captured]))
+        named = dict(zip(keyword_names, values[count:], strict=True)) if keyword_names else _NONE
+        cells = tuple([frame[slot] for slot in captured]) if captured else ()
+        return GuestFunction(code, tuple(values[:count]), named, cells)
 
     height = 3 + max((part.height for part in parts), default=0)
 

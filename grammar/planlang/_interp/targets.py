@@ -11,7 +11,7 @@ from .context import HEADER, Build, Code, tallest
 from .displays import slice_parts
 from .iterate import items_of, length_of, native_iterator
 from .subscripts import set_item, slice_of
-from .values import Frame, PlanList, new_list, type_name
+from .values import Frame, PlanDict, PlanList, new_list, type_name
 
 __all__ = ["Setter", "name_setter", "target"]
 
@@ -69,17 +69,32 @@ def _subscript(build: Build, node: Subscript) -> Setter:
         except Exception as error:
             raise fail(node.start, error) from error.__cause__
 
-    def run(frame: Frame, value: Any) -> None:
-        store(frame, [part.run(frame) for part in parts], value)
-
     if not any(part.waits for part in parts):
-        return Setter(run, False, height)
+        return Setter(_store_plain(parts, store), False, height)
 
     async def run_waiting(frame: Frame, value: Any) -> None:
         values = [await part.run(frame) if part.waits else part.run(frame) for part in parts]
         store(frame, values, value)
 
     return Setter(run_waiting, True, height)
+
+
+def _store_plain(parts: list[Code], store: Callable[[Frame, list[Any], Any], None]) -> Callable[[Frame, Any], None]:
+    runs = [part.run for part in parts]
+    if len(runs) > 2:  # a slice
+        return lambda frame, value: store(frame, [run(frame) for run in runs], value)
+    container_run, key_run = runs
+
+    def run(frame: Frame, value: Any) -> None:
+        container = container_run(frame)
+        key = key_run(frame)
+        known = type(container) is PlanDict and (type(key) is str or type(key) is int) and key in container
+        if known and container.owner is frame[0]:
+            container[key] = value
+        else:
+            store(frame, [container, key], value)
+
+    return run
 
 
 def _pattern(build: Build, node: ListDisplay | TupleDisplay) -> Setter:

@@ -30,8 +30,9 @@ __all__ = ["Window"]
 
 Failure = Callable[[str, PlanFailed], None]
 
-_TASK_STEPS: Final = 15  # starting and ending a task takes as long as this many steps
+_TASK_STEPS: Final = 30  # starting and ending a task takes as long as this many steps
 _TASK_BYTES: Final = 1_000
+_OPEN_A_SEAT: Final = 4  # tasks that may be open, parents that wait included, for each seat
 
 
 class Group:
@@ -68,6 +69,7 @@ class Window:
         self._free = meter.limits.tasks_in_flight
         self._waiting: dict[int, deque[Group]] = {}
         self._open: set[Group] = set()
+        self._open_tasks = 0
         self.started = 0
 
     async def run(self, place: Place, thunks: Sequence[Any], first: int, on_failure: Failure) -> list[Any]:
@@ -123,7 +125,7 @@ class Window:
             await asyncio.wait(group.running)
 
     def _pump(self) -> None:
-        while self._free > 0:
+        while self._may_start():
             group = self._next_group()
             if group is None:
                 return
@@ -136,9 +138,18 @@ class Window:
                 return
             self._start(group)
 
+    def _may_start(self) -> bool:
+        """Tell whether a seat is free; with very many parents waiting, only once nothing else runs.
+
+        So a tree of tasks that doubles with each level is worked off depth first, in bounded memory.
+        """
+        seats = self._meter.limits.tasks_in_flight
+        return self._free > 0 and (self._open_tasks < _OPEN_A_SEAT * seats or self._free >= seats)
+
     def _next_group(self) -> Group | None:
         """Return the deepest group that has thunks to start."""
-        for level in sorted(self._waiting, reverse=True):
+        while self._waiting:
+            level = max(self._waiting)
             queue = self._waiting[level]
             while queue:
                 if queue[0].started < len(queue[0].thunks):
@@ -151,6 +162,7 @@ class Window:
         at = group.started
         group.started += 1
         self.started += 1
+        self._open_tasks += 1
         self._free -= 1
         context = group.context.copy()
         running = asyncio.create_task(self._run_thunk(group, at), context=context)
@@ -160,6 +172,7 @@ class Window:
     def _ended(self, group: Group, ended: asyncio.Task[None]) -> None:
         group.running.discard(ended)
         self._free += 1
+        self._open_tasks -= 1
         group.left -= 1
         if not ended.cancelled() and ended.exception() is not None:
             self.stop(self._fail(group.place.offset, ended.exception() or RuntimeError()))

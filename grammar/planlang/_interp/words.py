@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Sequence
-from time import perf_counter
 from types import CoroutineType
 from typing import Any, Final
 
@@ -22,7 +21,7 @@ from .iterate import items_of
 from .meter import LimitHitError, Meter
 from .places import Places
 from .tasks import Task
-from .values import Frame, GuestFunction, LazyIterator, WordValue, new_list
+from .values import SCALARS, Frame, GuestFunction, LazyIterator, WordValue, new_list
 from .window import Window
 
 __all__ = ["Bridge", "Place"]
@@ -48,12 +47,20 @@ class Bridge:
 class Place:
     """Where a word was called from; the host's side of :class:`planlang.Call`."""
 
-    __slots__ = ("_number", "_started", "bridge", "frame", "offset", "task")
+    __slots__ = ("_number", "_started", "bridge", "frame", "offset")
 
     def __init__(self, bridge: Bridge, frame: Frame, offset: int, number: int | None) -> None:
-        self.bridge, self.frame, self.offset, self._number = bridge, frame, offset, number
-        self.task: Task = frame[0]
+        self.bridge = bridge
+        self.frame = frame
+        self.offset = offset
+        self._number = number
         self._started = 0
+
+    @property
+    def task(self) -> Task:
+        """The task that called."""
+        task: Task = self.frame[0]
+        return task
 
     @property
     def host(self) -> object:
@@ -113,23 +120,21 @@ class Place:
             raise bridge.fail(self.offset, error) from error.__cause__
 
 
-def _binder(word: Word) -> Callable[[Sequence[Any], dict[str, Any]], None]:
-    """Return a function that raises ``TypeError`` when arguments do not fit the word's signature."""
+def _arity(word: Word) -> tuple[int, int]:
+    """Return how few and how many positional arguments make a call that needs no closer look."""
     parameters = list(word.signature.parameters.values())
     positional = [p for p in parameters if p.kind in _BINDS]
-    simple = all(p.kind in _BINDS or p.default is not inspect.Parameter.empty for p in parameters)
-    least = sum(p.default is inspect.Parameter.empty for p in positional)
-    most = len(positional)
+    if not all(p.kind in _BINDS or p.default is not inspect.Parameter.empty for p in parameters):
+        return 1, 0
+    return sum(p.default is inspect.Parameter.empty for p in positional), len(positional)
 
-    def check(args: Sequence[Any], keywords: dict[str, Any]) -> None:
-        if simple and not keywords and least <= len(args) <= most:
-            return
-        try:
-            word.signature.bind(*args, **keywords)
-        except TypeError as error:
-            raise TypeError(f"{word.name}(): {error}") from None
 
-    return check
+def _bind(word: Word, args: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """Raise ``TypeError`` when the arguments do not fit the word's signature."""
+    try:
+        word.signature.bind(*args, **keywords)
+    except TypeError as error:
+        raise TypeError(f"{word.name}(): {error}") from None
 
 
 def _renamed(word: Word, keywords: dict[str, Any]) -> dict[str, Any]:
@@ -144,7 +149,8 @@ def _renamed(word: Word, keywords: dict[str, Any]) -> dict[str, Any]:
 
 def _preparer(bridge: Bridge, word: Word) -> Callable[..., tuple[Place, list[Any], dict[str, Any]]]:
     """Return a function that counts and checks one call and copies its arguments."""
-    meter, check = bridge.meter, _binder(word)
+    meter = bridge.meter
+    least, most = _arity(word)
     counted = word.suspends or word.spends or word.runs_tasks
     allowed = meter.limits.host_calls
 
@@ -164,10 +170,10 @@ def _preparer(bridge: Bridge, word: Word) -> Callable[..., tuple[Place, list[Any
         meter.host_calls += 1
         if meter.host_calls > allowed:
             raise LimitHitError("host_calls", meter.host_calls, allowed)
-        meter.work(1)
         if keywords and word.aliases:
             keywords = _renamed(word, keywords)
-        check(args, keywords)
+        if keywords or not least <= len(args) <= most:
+            _bind(word, args, keywords)
         task: Task = frame[0]
         number = None
         if counted:
@@ -181,17 +187,15 @@ def _preparer(bridge: Bridge, word: Word) -> Callable[..., tuple[Place, list[Any
 
 
 def _plain(bridge: Bridge, word: Word) -> Callable[..., Any]:
-    prepare, call, fail, meter = _preparer(bridge, word), word.call, bridge.fail, bridge.meter
+    prepare, call, fail = _preparer(bridge, word), word.call, bridge.fail
 
     def run(frame: Frame, args: Sequence[Any], keywords: dict[str, Any], offset: int) -> Any:
         try:
             place, plain, named = prepare(frame, args, keywords, offset)
-            started_at = perf_counter()
             value = call(place, *plain, **named)
-            meter.pause_clock(perf_counter() - started_at)
             if value is None or value is True or value is False:
                 return value
-            if inspect.isawaitable(value):
+            if type(value) not in SCALARS and inspect.isawaitable(value):
                 raise _awaitable(word, value)
             return from_host(frame[0], value)
         except _PASSES:
