@@ -25,6 +25,7 @@ from ._errors import (
     UnknownNameError,
     did_you_mean,
 )
+from .money import Price, Usage
 
 __all__ = [
     "AuthenticationFailed",
@@ -37,6 +38,7 @@ __all__ = [
     "PlanRefused",
     "PlanloomError",
     "PluginError",
+    "Price",
     "RunAborted",
     "RunCancelled",
     "RunStopped",
@@ -47,5 +49,6 @@ __all__ = [
     "StoreLocked",
     "StoreTooNew",
     "UnknownNameError",
+    "Usage",
     "did_you_mean",
 ]

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ._abort import Abort
 from ._errors import RunStopped
-from ._money import credits_of, show_credits
+from .money import credits_of, show_credits
 from .questions import Question
 from .stores import Answered, Books, Granted, OpenElsewhere, OverCap, Store
 

@@ -29,13 +29,13 @@ from ._errors import (
     StoreFull,
     StoreLocked,
 )
-from ._money import Price
 from ._slots import Slots
-from ._tokens import estimate_text_tokens
 from .clients import FatalError, ModelClient, ModelError, QuotaError, TransientError
+from .money import Price
 from .questions import Question, Reply
 from .settings import RoleSettings
 from .stores import Answered, Granted, OpenElsewhere, Store
+from .tokens import estimate_text_tokens
 
 __all__ = ["ATTEMPTS", "Asker", "FrontDoor", "Mode"]
 

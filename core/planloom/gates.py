@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
-from ._money import credits_of, show_credits
+from .money import credits_of, show_credits
 
 if TYPE_CHECKING:
     from .rehearsal import Rehearsal

@@ -15,16 +15,16 @@ from planlang import compile as compile_program
 from ._abort import Abort
 from ._budget_line import BudgetLine
 from ._errors import PlanRefused
-from ._money import Price
 from .front_door import Asker, FrontDoor
 from .gates import Decision, Gate
 from .kits import Kit, KitWork
 from .lead import WrittenPlan, lead_messages, write_program
 from .loom import Job, Loom
+from .money import Price
 from .plugins import Registry
 from .prompts import resolved_prompt
 from .questions import Question, Reply, message_of
-from .rehearsal import Rehearsal, rehearse
+from .rehearsal import TAKES, Rehearsal, rehearse
 from .scouts import Scout, compose_sheet
 from .settings import DEFAULT_PRICES, Settings
 
@@ -100,16 +100,24 @@ def price_plan(
     """
     program, advice = compile_plan(source, vocabulary, name)
 
-    def priced(prices: Callable[[str], Price]) -> Rehearsal:
+    def priced(prices: Callable[[str], Price], takes: int = TAKES) -> Rehearsal:
         return rehearse(
-            program, registry=registry, settings=settings, works=works, prices=prices, budget=cap, args=args
+            program,
+            registry=registry,
+            settings=settings,
+            works=works,
+            prices=prices,
+            budget=cap,
+            args=args,
+            takes=takes,
         )
 
     return PricedPlan(
         source=source,
         program=program,
         vocabulary=vocabulary,
-        rehearsal=priced(lambda role: settings.role(role).price),
+        # What is free costs the same in every take.
+        rehearsal=priced(lambda role: settings.role(role).price, 1 if settings.offline else TAKES),
         with_models=priced(default_price) if settings.offline else None,
         advice=advice,
     )

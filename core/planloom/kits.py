@@ -45,8 +45,11 @@ class KitWork(Protocol):
     def manifest(self) -> Mapping[str, Any]:
         """Return what the work is: files with sizes and hashes, what was skipped and why. Stored with the run."""
 
-    def new_run(self) -> object:
-        """Return fresh state for one run of a plan (a rehearsal is one too); words reach it through their call."""
+    def new_run(self, *, rehearsal: bool) -> object:
+        """Return fresh state for one run of a plan; words reach it through their call.
+
+        :param rehearsal: the answers will be made up, so that looking closely at them is wasted time.
+        """
 
 
 @attrs.frozen(kw_only=True)

@@ -22,7 +22,6 @@ from planlang import Limits, PlanError, PlanFailed, PlanLimitError, Program
 from ._abort import Abort
 from ._budget_line import BudgetLine, OnCap
 from ._errors import PlanloomError, RunAborted, Runaway, RunCancelled, RunStopped
-from ._money import MICRO, credits_of
 from ._recorder import Recorder
 from ._slots import Slots
 from .clients import ClientPlugin, ModelClient
@@ -30,6 +29,7 @@ from .conversations import ModelWorkers
 from .front_door import FrontDoor, Mode
 from .kits import Kit, KitWork
 from .listeners import Listener
+from .money import MICRO, credits_of
 from .plugins import Registry
 from .runtime import RunHost
 from .settings import Settings
@@ -110,10 +110,16 @@ class RunControl:
         self._asked = 0
 
     def cancel(self) -> None:
-        """Stop the run: no new worker starts, waiting ones end; the second time calls in flight are cut off too."""
+        """Stop the run: no new worker starts, waiting ones end; calls in flight get 30 s, or none the second time."""
         self._asked += 1
         self.abort.set(RunCancelled("the run was cancelled; every answer that came is kept"))
-        if self._asked > 1 and self.door is not None:
+        if self._asked == 1:
+            asyncio.get_running_loop().call_later(_DRAIN_S, self._cut)
+        else:
+            self._cut()
+
+    def _cut(self) -> None:
+        if self.door is not None:
             self._cutting = asyncio.ensure_future(self.door.cut())
 
 
@@ -216,7 +222,7 @@ class _Execution:
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
             facts={**_job_facts(job), **job.facts, "job": job.key},
         )
-        self.states = self.control.states = {name: work.new_run() for name, work in job.works.items()}
+        self.states = self.control.states = {name: work.new_run(rehearsal=False) for name, work in job.works.items()}
         line = BudgetLine(
             self.store, self.budget, on_cap=on_cap, abort=self.abort, emit=self.recorder.emit, paused=self._paused
         )

@@ -16,7 +16,7 @@ import attrs
 import rfc8785
 
 from ._errors import Misuse
-from ._money import Usage
+from .money import Usage
 
 __all__ = ["KEY_VERSION", "Message", "Part", "Question", "Reply", "canonical_json", "text_digest"]
 

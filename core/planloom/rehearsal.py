@@ -18,22 +18,22 @@ from planlang import Limits, PlanError, PlanFailed, PlanLimitError, Program
 from ._abort import Abort
 from ._errors import RunAborted, Runaway, RunStopped
 from ._made_up import made_up
-from ._money import Price, credits_of, show_credits
 from ._recorder import Recorder
-from ._tokens import estimate_text_tokens
 from ._virtual_time import run_in_virtual_time
 from .front_door import Asker
 from .kits import KitWork
+from .money import Price, credits_of, show_credits
 from .plugins import Registry
 from .runtime import RunHost
 from .settings import Settings
 from .stand_ins import StandIn, StandInAnswer, request_random
+from .tokens import estimate_text_tokens
 from .workers import Performed, WorkerRequest
 
-__all__ = ["Rehearsal", "rehearse", "stand_in_answer"]
+__all__ = ["TAKES", "Rehearsal", "rehearse", "stand_in_answer"]
 
 IN_FLIGHT = 64
-_SEEDS = 20
+TAKES = 20
 _FAILING_SHARE = 0.25
 # Rough speeds of a served model, so that virtual time has a shape: fixed part, reading, writing.
 _CALL_S = 1.0
@@ -109,8 +109,7 @@ def rehearse(
     budget: int,
     args: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
-    takes: int = _SEEDS,
-    price_word: str = "credits",
+    takes: int = TAKES,
 ) -> Rehearsal:
     """Return what the program would need, from ``takes`` takes with different seeds.
 
@@ -202,7 +201,7 @@ class _Stage:
         self._budget = budget
         self._seed = seed
         self._failing = failing
-        self._states = {name: work.new_run() for name, work in works.items()}
+        self._states = {name: work.new_run(rehearsal=True) for name, work in works.items()}
         self._stand_ins = registry.all("stand-in", StandIn)
         self._spent = 0
         self._reserved = 0

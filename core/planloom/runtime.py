@@ -16,10 +16,10 @@ import attrs
 from planlang import Call, PlanFailed
 
 from ._errors import PlanloomError, RunAborted, Runaway, RunFailed
-from ._money import credits_of
 from ._phases import NO_PHASE, Phase, Phases
 from ._recorder import Recorder
 from .front_door import Asker
+from .money import credits_of
 from .plugins import Registry
 from .settings import Settings
 from .stores import ThreadRow
@@ -163,7 +163,7 @@ class RunHost:
 
     @contextmanager
     def barrier(self, call: Call) -> Iterator[None]:
-        """Wait for a group of tasks: the time that finished workers spend waiting for the slowest is counted as idle."""
+        """Wait for a group of tasks; the time that finished workers wait for the slowest is counted as idle."""
         ends = self._barriers[call.path] = {}
         try:
             yield

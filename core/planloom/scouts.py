@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ._tokens import estimate_text_tokens
+from .tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
     from .kits import KitWork

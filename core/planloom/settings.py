@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ._errors import ConfigurationError, Misuse, did_you_mean
-from ._money import MICRO, Price, micro_of
 from .clients import ClientPlugin, Endpoint
+from .money import MICRO, Price, micro_of
 from .questions import canonical_json
 
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 import attrs
 from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ._errors import PlanHeld, PlanRefused
-from ._money import show_credits
 from .gates import Decision, held_advice
 from .listeners import Listener
 from .loom import Outcome, RunControl
+from .money import show_credits
 from .rehearsal import Rehearsal
 from .stores import Event
 
@@ -35,16 +35,14 @@ def interactive() -> bool:
 def show_rehearsal(console: Console, rehearsal: Rehearsal, heading: str) -> None:
     """Print what a plan would need."""
     low, middle, high = rehearsal.credits_p10, rehearsal.credits_p50, rehearsal.credits_p90
-    table = Table(title=heading, title_justify="left", show_edge=False, pad_edge=False, title_style="bold")
-    for name in ("phase", "workers"):
-        table.add_column(name, justify="left" if name == "phase" else "right")
+    console.print(Text(heading, style="bold"))
+    table = Table("phase", Column("workers", justify="right"), box=None, pad_edge=False)
     for name, workers in rehearsal.phases.items():
         table.add_row(Text(name or "(no phase)"), str(workers))
     console.print(table)
     console.print(
         f"{rehearsal.agents} workers, {rehearsal.calls} calls, {rehearsal.tokens:,} tokens; "
         f"{show_credits(middle)} credits ({show_credits(low)} to {show_credits(high)} in {rehearsal.takes} rehearsals)",
-        highlight=False,
     )
     for line in rehearsal.advice:
         console.print(Text(f"worth knowing: {line}"))

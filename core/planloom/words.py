@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from planlang import Call, Function, Value, Vocabulary, Word
 
-from ._tokens import estimate_text_tokens
 from .questions import canonical_json
 from .runtime import RunHost, host_of
 from .settings import STANDARD_ROLES
+from .tokens import estimate_text_tokens
 from .workers import Conversation, Schema, WorkerRequest
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
 """The exceptions that can leave this package, and no others.
 
-    PlanError
-    ├── PlanRejected      the source is not an acceptable plan; carries every problem
-    ├── PlanFailed        the plan ran and failed as Python would have failed; carries place and kind
-    ├── PlanLimitError    the plan hit one of its limits; carries the limit, the place and the figure
-    └── PlanAborted       the host ended the program; hosts subclass it
+PlanError
+├── PlanRejected      the source is not an acceptable plan; carries every problem
+├── PlanFailed        the plan ran and failed as Python would have failed; carries place and kind
+├── PlanLimitError    the plan hit one of its limits; carries the limit, the place and the figure
+└── PlanAborted       the host ended the program; hosts subclass it
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ import attrs
 from rich.console import Console
 
 from planloom import Misuse, PlanRefused, did_you_mean
-from planloom._money import show_credits
 from planloom.jobs import PricedPlan, decide, fact_sheet, price_plan, require_roles, write_plan
 from planloom.lead import WrittenPlan
 from planloom.loom import Job, Outcome, RunControl, open_loom, plan_hash
+from planloom.money import show_credits
 from planloom.plugins import Registry
 from planloom.settings import Settings
 from planloom.terminal import Progress, approve, run_cancellable, show_rehearsal

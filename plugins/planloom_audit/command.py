@@ -6,20 +6,21 @@ from pathlib import Path
 
 import attrs
 import click
-from rich.table import Table
+from rich.padding import Padding
 from rich.text import Text
 
 from planloom import Misuse
-from planloom._money import show_credits
 from planloom.cli.app import CREDITS, App, app_command, out_console, say_console
 from planloom.exporters import Exporter
+from planloom.money import show_credits
 from planloom.terminal import interactive, outcome_line
 
-from .report import AuditReport
+from .report import AuditReport, Bug
 
 __all__ = ["audit"]
 
 _MOST_ROWS = 50
+_STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan", "unranked": "dim"}
 _OFFLINE = (
     "Found by offline rules, with no model asked: each finding names its rule and how often such reports were right "
     "in a trial."
@@ -103,13 +104,9 @@ def _check_out(out: Path | None) -> None:
 
 def _show(report: AuditReport, with_models: int | None) -> None:
     console = out_console()
-    table = Table("severity", "place", "function", "votes", "claim", box=None, pad_edge=False)
     for bug in report.bugs[:_MOST_ROWS]:
-        place = Text(f"{bug.file}:{bug.line}", overflow="fold")
-        votes = f"{bug.votes} of {bug.answers}"
-        table.add_row(bug.severity, place, Text(bug.function or "-", overflow="fold"), votes, Text(bug.claim))
-    if report.bugs:
-        console.print(table)
+        console.print(_heading(bug))
+        console.print(Padding(Text(bug.claim), (0, 0, 0, 10)), soft_wrap=False)
     if len(report.bugs) > _MOST_ROWS:
         console.print(f"and {len(report.bugs) - _MOST_ROWS} more; --out DIR writes them all")
     console.print(Text(_basis(report)))
@@ -120,6 +117,14 @@ def _show(report: AuditReport, with_models: int | None) -> None:
                 f"With models this plan costs about {show_credits(with_models)} credits at the default prices; "
                 "`planloom init` writes the configuration that names them."
             )
+
+
+def _heading(bug: Bug) -> Text:
+    text = Text()
+    text.append(f"{bug.severity:<10}", style=_STYLES[bug.severity])
+    text.append(f"{bug.file}:{bug.line}", style="bold")
+    text.append(f"  {bug.function or '(no function)'}  {bug.votes} of {bug.answers} skeptics", style="dim")
+    return text
 
 
 def _basis(report: AuditReport) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 
 import attrs
 
-from planloom._money import credits_of
 from planloom.loom import Outcome
+from planloom.money import credits_of
 from planloom.settings import Settings
 from planloom_code import GRAMMAR, Finding
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from planlang import Call, Word
@@ -10,12 +10,12 @@ from planloom.kits import Prompt
 from planloom.runtime import host_of
 from planloom.words import signature_of
 from planloom.workers import Conversation, WorkerRequest
-from planloom_code import Finding, Malformed, dedupe, normalise_all
+from planloom_code import Finding, dedupe
 
 from .lenses import Lens
 from .schemas import FINDINGS
 from .words_source import audit_run, names_of
-from .work import AuditRun, AuditWork, finding_as_data
+from .work import AuditRun, finding_as_data
 
 __all__ = ["find_words", "findings_of"]
 
@@ -73,11 +73,27 @@ async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample
     run.scanned(names, lens.name, answer is not None)
     if answer is None:
         return None
-    findings, aside = normalise_all(answer["findings"], work.tree, label)
+    findings = [found for item in _flat(answer["findings"]) if (found := _kept(call, run, item, label)) is not None]
     run.found += len(findings)
-    for item in aside:
-        _set_aside(call, run, label, item)
     return [finding_as_data(finding) for finding in findings]
+
+
+def _flat(items: Iterable[Any]) -> Iterator[Any]:
+    """Lists inside a reply's list are opened: some models group their findings by file."""
+    for item in items:
+        if isinstance(item, list):
+            yield from _flat(item)
+        else:
+            yield item
+
+
+def _kept(call: Call, run: AuditRun, item: Any, source: str) -> Finding | None:
+    read = run.finding(item, source)
+    if isinstance(read, Finding):
+        return read
+    run.set_aside.append(f"{source}: {read.reason}")
+    host_of(call).malformed(call, source, read.reason)
+    return None
 
 
 def _instruction(lens: Lens) -> str:
@@ -89,11 +105,6 @@ def _folder(names: list[str]) -> str:
     return first if slash else "."
 
 
-def _set_aside(call: Call, run: AuditRun, label: str, item: Malformed) -> None:
-    run.set_aside.append(f"{label}: {item.reason}")
-    host_of(call).malformed(call, label, item.reason)
-
-
 def findings_of(call: Call, items: Any, word: str) -> list[Finding]:
     """Return the findings that a plan hands to a word; what is none is set aside with an event.
 
@@ -103,21 +114,10 @@ def findings_of(call: Call, items: Any, word: str) -> list[Finding]:
         items = [items]
     if not isinstance(items, list | tuple):
         raise TypeError(f"{word}() takes a list of findings, got {type(items).__name__}; a failed worker gives None")
-    run = audit_run(call)
-    found = []
-    for item in items:
-        read = _read(run.work, item, word)
-        if isinstance(read, Malformed):
-            _set_aside(call, run, word, read)
-        else:
-            found.append(read)
-    return found
-
-
-def _read(work: AuditWork, item: Any, word: str) -> Finding | Malformed:
-    if isinstance(item, list):
+    if any(isinstance(item, list) for item in items):
         raise TypeError(f"{word}() takes a list of findings, got a list of lists; flatten() it first")
-    return work.finding(item)
+    run = audit_run(call)
+    return [found for item in items if (found := _kept(call, run, item, word)) is not None]
 
 
 def _dedupe(call: Call, findings: Any) -> list[dict[str, Any]]:

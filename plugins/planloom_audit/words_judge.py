@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planlang import Call, Word
-from planloom._tokens import estimate_text_tokens
 from planloom.runtime import host_of
+from planloom.tokens import estimate_text_tokens
 from planloom.words import signature_of
 from planloom.workers import Conversation, WorkerRequest
 from planloom_code import Finding

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from planlang import Call, Word
-from planloom._tokens import estimate_text_tokens
 from planloom.kits import Prompt
 from planloom.runtime import host_of
+from planloom.tokens import estimate_text_tokens
 from planloom.words import signature_of
 from planloom.workers import Conversation, WorkerRequest
 

@@ -12,7 +12,7 @@ import attrs
 
 from planloom import Misuse, NothingToDo
 from planloom.questions import Part
-from planloom_code import CodeError, Finding, Malformed, Skipped, SourceTree, normalise
+from planloom_code import CodeError, Finding, Malformed, Place, SourceTree, normalise
 
 __all__ = ["AuditRun", "AuditWork", "finding_as_data", "open_work"]
 
@@ -66,9 +66,9 @@ class AuditWork:
             "shards": {str(tokens): shards for tokens, shards in self._shards.items()},
         }
 
-    def new_run(self) -> AuditRun:
+    def new_run(self, *, rehearsal: bool) -> AuditRun:
         """Return the state of one run."""
-        return AuditRun(self)
+        return AuditRun(self, rehearsal)
 
     def shards(self, tokens: int) -> list[list[str]]:
         """Return the tree packed into shards of that many tokens, each a list of paths."""
@@ -112,12 +112,7 @@ class AuditWork:
     def finding(self, raw: object, source: str = "") -> Finding | Malformed:
         """Return the finding that a worker's item, or a plan's own copy of one, means."""
         read = normalise(raw, self.tree, source)
-        if isinstance(read, Malformed) or not isinstance(raw, Mapping):
-            return read
-        sources = raw.get("sources")
-        if isinstance(sources, list) and sources and all(isinstance(label, str) for label in sources):
-            return attrs.evolve(read, sources=tuple(sources), source=str(raw.get("source", source)))
-        return read
+        return read if isinstance(read, Malformed) else _with_sources(read, raw, source)
 
     def _path(self, name: str) -> str:
         if name in self.tree:
@@ -134,13 +129,23 @@ class AuditWork:
 class AuditRun:
     """What one run of a plan has seen and decided; words change it, the report reads it."""
 
-    def __init__(self, work: AuditWork) -> None:
+    def __init__(self, work: AuditWork, rehearsal: bool = False) -> None:
         self.work = work
+        self.rehearsal = rehearsal
         self.read: defaultdict[str, set[str]] = defaultdict(set)
         self.failed: defaultdict[str, set[str]] = defaultdict(set)
         self.found = 0
         self.set_aside: list[str] = []
         self.undecided: dict[str, dict[str, Any]] = {}
+
+    def finding(self, raw: object, source: str = "") -> Finding | Malformed:
+        """Return the finding that an item means; in a rehearsal without reading the file it points into."""
+        if not self.rehearsal or not isinstance(raw, Mapping):
+            return self.work.finding(raw, source)
+        path, line = str(raw["file"]), int(raw["line"])
+        place = Place(path, None, line - (line - 1) % 10)
+        read = Finding(file=path, line=line, function=None, claim=str(raw["claim"]), source=source, place=place)
+        return _with_sources(read, raw, source)
 
     def scanned(self, names: Sequence[str], lens: str, answered: bool) -> None:
         """Note that a scan of these files through that lens answered, or did not."""
@@ -150,6 +155,14 @@ class AuditRun:
     def covered(self) -> set[str]:
         """The files that some scan which answered has seen."""
         return set().union(*self.read.values())
+
+
+def _with_sources(read: Finding, raw: object, source: str) -> Finding:
+    """A plan's copy of a finding names the workers behind it."""
+    sources = raw.get("sources") if isinstance(raw, Mapping) else None
+    if not isinstance(sources, list) or not sources or not all(isinstance(label, str) for label in sources):
+        return read
+    return attrs.evolve(read, sources=tuple(sources), source=str(raw.get("source", source)))  # type: ignore[attr-defined]  # a Mapping
 
 
 def finding_as_data(finding: Finding) -> dict[str, Any]:
@@ -168,8 +181,3 @@ def finding_as_data(finding: Finding) -> dict[str, Any]:
         "reports": finding.reports,
         "key": finding.place.key,
     }
-
-
-def skipped_rows(skipped: Sequence[Skipped]) -> list[tuple[str, str]]:
-    """Return (path, reason) of files that were not read."""
-    return [(row.path, row.reason) for row in skipped]

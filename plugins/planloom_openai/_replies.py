@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from planloom._money import Usage
+from planloom import Usage
 from planloom.questions import Reply
 
 from ._faults import (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from planloom._money import Usage
+from planloom import Usage
 from planloom.questions import Message, Part, Question, Reply
 
 from ._packing import clean, digest_of, pack, unpack

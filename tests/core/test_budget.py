@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from planloom import RunCancelled, RunStopped
-from planloom._money import MICRO, Price, credits_of, micro_of
 from planloom.clients import Endpoint
+from planloom.money import MICRO, Price, credits_of, micro_of
 from planloom.questions import Reply
 from planloom.testing.doors import BUDGET, ENDPOINT, Doorway, doorway, worker_role
 from planloom.testing.loopback import LoopbackServer, Received, Script, completion, serving

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from planloom import AuthenticationFailed, CacheMiss, RunCancelled, RunStopped, SpendRefused
-from planloom._money import Price, credits_of
 from planloom.clients import Endpoint, ModelError, PermanentError
 from planloom.front_door import Mode
+from planloom.money import Price, credits_of
 from planloom.questions import Reply
 from planloom.testing.doors import BUDGET, ENDPOINT, Doorway, doorway, worker_role
 from planloom.testing.loopback import LoopbackServer, Received, Script, completion, dropped, html, json_answer

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planloom._money import MICRO, Price, credits_of, micro_of, show_credits
+from planloom.money import MICRO, Price, credits_of, micro_of, show_credits
 
 TOKENS = st.integers(0, 10**7)
 RATES = st.integers(0, 100 * MICRO)

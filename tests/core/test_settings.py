@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from planloom import ConfigurationError
-from planloom._money import MICRO, Price
+from planloom.money import MICRO, Price
 from planloom.plugins import Registry, load_plugins
 from planloom.settings import Settings, default_parameters, load_settings
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from planloom._money import Usage
+from planloom import Usage
 from planloom.clients import ClientPlugin, Endpoint, PermanentError, TransientError
 from planloom.plugins import load_plugins
 from planloom.questions import Question, Reply, message_of

@@ -200,6 +200,7 @@ def test_a_raise_in_an_else_is_read_with_its_condition_turned_round() -> None:
         ("self.highest = min(values)", "self.highest = max(values)"),
         ("earliest: int = max(one, other)", "earliest: int = min(one, other)"),
         ("largest = sorted(values)[0]", "largest = sorted(values)[-1]"),
+        ("max_value = min(values) + 1", "max_value = max(values) + 1"),
         ("lowest = sorted(values, reverse=True)[0]", "lowest = sorted(values, reverse=True)[-1]"),
     ],
 )
@@ -301,8 +302,9 @@ def test_a_smallest_length_that_starts_at_zero_is_reported() -> None:
     assert fired(running("0", "shortest = min(shortest, len(v))", "shortest")) == [("extreme-accumulator", 3)]
 
 
-def test_a_largest_value_that_is_replaced_by_smaller_ones_is_reported() -> None:
-    assert fired(running("0", "if v < largest: largest = v", "largest")) == [("extreme-accumulator", 3)]
+@pytest.mark.parametrize("start", ["0", "-math.inf"])
+def test_a_largest_value_that_is_replaced_by_smaller_ones_is_reported_at_its_update(start: str) -> None:
+    assert fired(running(start, "if v < largest: largest = v", "largest")) == [("extreme-accumulator", 5)]
 
 
 @pytest.mark.parametrize(
@@ -328,6 +330,8 @@ def test_a_start_that_may_be_right_is_left_alone(text: str) -> None:
         ("range(n, 0)", "range(n, 0, -1)"),
         ("range(len(a) - 1, -1)", "range(len(a) - 1, -1, -1)"),
         ("range(0, n, -1)", "range(0, n, 1)"),
+        ("range(n + 1, 2)", "range(2, n + 1)"),
+        ("range(len(a), 1, 3)", "range(1, len(a), 3)"),
         ("range(0, 10, -2)", "range(10, 0, -2)"),
     ],
 )
@@ -346,6 +350,7 @@ def test_a_while_loop_that_steps_away_from_its_end_is_reported() -> None:
     [
         pytest.param("def f(n):\n    if n < 0:\n        return range(0, n, -1)", id="the bound is tested"),
         pytest.param("def f(n):\n    return range(0, 0)", id="no rounds on purpose"),
+        pytest.param("def f(n):\n    return range(n, 2)", id="a start that may be small"),
         pytest.param("def f(i, n):\n    while i < n:\n        i -= 1\n        if done(i): break", id="left by a break"),
         pytest.param("def f(i, n):\n    while i < n:\n        i -= 1\n        n -= 2", id="the end moves"),
         pytest.param("def f(i, n):\n    while i < n:\n        i -= 1\n        i = g(i)", id="set in another way"),

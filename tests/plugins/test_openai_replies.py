@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from planloom._money import Usage
+from planloom import Usage
 from planloom.clients import Endpoint, FatalError, ModelError, PermanentError, QuotaError, TransientError
 from planloom.questions import Question, Reply, message_of
 from planloom.testing.loopback import (

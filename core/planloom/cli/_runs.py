@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from planloom._errors import UnknownNameError
-from planloom._money import show_credits
+from planloom.money import show_credits
 from planloom.stores import RunRow, Store, StorePlugin
 
 from .app import App, app_command, out_console

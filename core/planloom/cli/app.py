@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from planloom._errors import Misuse
-from planloom._money import micro_of
+from planloom.money import micro_of
 from planloom.plugins import Registry
 from planloom.settings import Settings, load_settings
 
@@ -68,12 +68,12 @@ def app_command(function: F) -> F:
 
 def out_console() -> Console:
     """Return the console of results."""
-    return Console(highlight=False, soft_wrap=False)
+    return Console(highlight=False, soft_wrap=True)
 
 
 def say_console() -> Console:
     """Return the console of progress and remarks, on standard error."""
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def read_arguments(pairs: tuple[str, ...], file: Path | None) -> dict[str, Any]:

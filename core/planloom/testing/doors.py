@@ -15,10 +15,10 @@ from typing import Any
 
 from planloom._abort import Abort
 from planloom._budget_line import BudgetLine, OnCap
-from planloom._money import Price, micro_of
 from planloom._slots import Slots
 from planloom.clients import ModelClient
 from planloom.front_door import Asker, FrontDoor, Mode
+from planloom.money import Price, micro_of
 from planloom.questions import Question, Reply, message_of
 from planloom.settings import RoleSettings
 from planloom.stores import Store

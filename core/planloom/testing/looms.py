@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from planlang import compile as compile_program
-from planloom._money import Price, micro_of
 from planloom.clients import Endpoint
 from planloom.kits import Kit
 from planloom.loom import Job, Loom, Outcome, open_loom
+from planloom.money import Price, micro_of
 from planloom.plugins import Registry, load_plugins
 from planloom.settings import STANDARD_ROLES, RoleSettings, Settings
 from planloom.words import build_vocabulary

@@ -19,7 +19,7 @@ import attrs
 import pytest
 
 from planloom._errors import StoreError
-from planloom._money import Usage
+from planloom.money import Usage
 from planloom.stores import Answered, Event, Granted, OpenElsewhere, OverCap, Store
 
 from .store_samples import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from planloom._money import Usage
+from planloom.money import Usage
 from planloom.questions import Question, Reply, message_of
 from planloom.stores import Books, Granted, ReserveResult, RunRow, Store, ThreadRow
 

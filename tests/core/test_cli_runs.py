@@ -1,0 +1,185 @@
+"""``planloom run`` as a person uses it: killed, interrupted, run again; real processes and real signals."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planloom.stores import Store
+from planloom.testing.loopback import LoopbackServer, Received, Script, completion, serving
+from planloom_sqlite import open_store
+
+PLAN = """
+phase("Ask")
+result = len([x for x in parallel([lambda i=i: agent(f"question {i}") for i in range(120)]) if x])
+"""
+
+CONFIG = """
+[endpoints.main]
+client = "openai"
+url = "{url}"
+
+[roles.worker]
+endpoint = "main"
+model = "m-1"
+price = {{ call = 0.2 }}
+
+[limits]
+in_flight = 8
+
+[store]
+path = "store.db"
+"""
+
+
+class Folder:
+    """A working folder with a plan and a configuration, and the commands that are run in it."""
+
+    def __init__(self, path: Path, server: LoopbackServer) -> None:
+        self.path, self.server = path, server
+        (path / "job.plan").write_text(PLAN)
+        (path / "planloom.toml").write_text(CONFIG.format(url=server.url))
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a command."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "planloom", *arguments],
+            cwd=self.path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *arguments: str) -> tuple[int, str, str]:
+        """Run a command to its end; its exit code, output and remarks."""
+        process = self.start(*arguments)
+        output, remarks = process.communicate(timeout=60)
+        return process.returncode, output, remarks
+
+    def wait_for(self, requests: int) -> None:
+        """Wait until the server was asked so often."""
+        until = time.monotonic() + 30
+        while self.server.total < requests:
+            assert time.monotonic() < until, "the server was not asked"
+            time.sleep(0.005)
+
+    def store(self, deed: Callable[[Store], Any]) -> Any:
+        """Look into the store."""
+
+        async def look() -> Any:
+            store = open_store(self.path / "store.db")
+            try:
+                return deed(store)
+            finally:
+                await store.close()
+
+        return asyncio.run(look())
+
+
+@pytest.fixture
+def folder_with(tmp_path: Path) -> Iterator[Callable[[Script], Folder]]:
+    """Make a folder whose endpoint is a scripted server."""
+    opened = []
+
+    def make(script: Script) -> Folder:
+        server = serving(script)
+        opened.append(server)
+        return Folder(tmp_path, server.__enter__())
+
+    yield make
+    for server in opened:
+        server.__exit__(None, None, None)
+
+
+def slow_echo(request: Received) -> Any:
+    return completion(f"ok: {request.question}").after(0.05)
+
+
+def settled(store: Store) -> set[str]:
+    """Return the texts of the questions that were answered, by the threads of all runs."""
+    (row,) = store.runs()
+    found = set()
+    for thread in store.threads(row.id):
+        for fingerprint in thread.fingerprints:
+            question = store.question(fingerprint)
+            if question is not None and store.reply(fingerprint) is not None:
+                found.add(question.messages[-1].text)
+    return found
+
+
+def test_after_kill_9_nothing_that_was_answered_is_asked_again(folder_with: Callable[[Script], Folder]) -> None:
+    folder = folder_with(slow_echo)
+    process = folder.start("run", "job.plan")
+    folder.wait_for(60)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    answered = folder.store(settled)
+    assert len(answered) > 20
+    before = Counter(folder.server.asked)
+    code, output, remarks = folder.run("run", "job.plan")
+    assert (code, output.strip()) == (0, "120"), remarks
+    again = {text for text in before if folder.server.asked[text] > before[text]}
+    assert not again & answered
+    assert len(again) <= 8
+    assert folder.server.total <= 120 + 8
+    assert folder.store(lambda store: [row.status for row in store.runs()])[0] == "completed"
+
+
+def test_one_ctrl_c_lets_the_calls_in_flight_end_and_keeps_every_answer(
+    folder_with: Callable[[Script], Folder],
+) -> None:
+    folder = folder_with(slow_echo)
+    process = folder.start("run", "job.plan")
+    folder.wait_for(30)
+    os.kill(process.pid, signal.SIGINT)
+    _, remarks = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "cancelled" in remarks
+    assert "Traceback" not in remarks
+    assert folder.server.abandoned == 0
+    asked = folder.server.total
+    code, output, _ = folder.run("run", "job.plan")
+    assert (code, output.strip()) == (0, "120")
+    assert (folder.server.total, max(folder.server.asked.values())) == (120, 1)
+    assert asked < 120
+
+
+def test_a_second_ctrl_c_cuts_off_calls_that_hang_and_keeps_their_price_charged(
+    folder_with: Callable[[Script], Folder],
+) -> None:
+    folder = folder_with(completion("late").hanging())
+    process = folder.start("run", "job.plan")
+    folder.wait_for(8)
+    os.kill(process.pid, signal.SIGINT)
+    time.sleep(0.3)
+    assert process.poll() is None
+    os.kill(process.pid, signal.SIGINT)
+    _, remarks = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert "Traceback" not in remarks
+    assert "1.6 for calls of unknown outcome" in " ".join(remarks.split())
+    assert folder.server.total == 8
+
+
+def test_what_a_run_left_is_shown_from_another_terminal(folder_with: Callable[[Script], Folder]) -> None:
+    folder = folder_with(completion("yes"))
+    assert folder.run("run", "job.plan", "--title", "Ask much")[0] == 0
+    code, output, _ = folder.run("runs")
+    assert code == 0
+    assert "completed" in output
+    run = output.splitlines()[1].split()[0]
+    assert run.startswith("ask-much-")
+    code, output, _ = folder.run("show", run)
+    assert code == 0
+    assert "24.0 credits paid" in output
