@@ -140,8 +140,10 @@ def _assignments(function: FunctionNode, name: str) -> int:
 
 def _hit(name: str, start: ast.expr, update: _Update) -> Hit:
     keeps = "smallest" if update.keeps == "min" else "largest"
+    # Where the name agrees with the start, the update is the one that went wrong.
+    against_name = extreme_meant(name) not in ("", update.keeps)
     return Hit(
-        line=start.lineno,
+        line=update.node.lineno if against_name else start.lineno,
         claim=f"`{name}` keeps the {keeps} value but starts at `{quoted(start)}`, which no value can pass",
         failing_call=quoted(update.node),
         expected=f"a start that the first value replaces, such as `{'' if update.keeps == 'min' else '-'}inf`",

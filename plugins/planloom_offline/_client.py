@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from planloom._money import Usage
+from planloom import Usage
 from planloom.clients import Endpoint, PermanentError
 from planloom.plugins import load_plugins
 from planloom.questions import Message, Question, Reply

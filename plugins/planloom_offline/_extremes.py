@@ -39,7 +39,9 @@ def _compared(name: str, value: ast.expr) -> Iterator[Hit]:
 
 
 def _taken(value: ast.expr) -> str:
-    """Which extreme an expression takes: ``min``, ``max``, or an empty text for neither."""
+    """Which extreme an expression takes, give or take a number: ``min``, ``max``, or an empty text for neither."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub) and number(value.right) is not None:
+        value = value.left
     match value:
         case ast.Call(func=ast.Name(id="min" | "max" as taken), args=[single], keywords=keywords):
             return "" if _keyed_backwards(keywords) or _speaks_of_extremes(single) else taken

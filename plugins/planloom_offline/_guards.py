@@ -81,8 +81,12 @@ def check(file: ParsedFile) -> Iterator[Hit]:
 
 
 def _guards(file: ParsedFile) -> Iterator[tuple[Guard, Function | None]]:
+    later = _elifs(file)
     for node, function in file.sites(ast.If):
         for body, negated in ((node.body, False), (node.orelse, True)):
+            if negated and id(node) in later:
+                # The `else` of a chain is reached past all its conditions, of which this is only the last.
+                continue
             if len(body) == 1 and isinstance(body[0], ast.Raise):
                 message = text_of(body[0].exc)
                 if message:
@@ -92,6 +96,14 @@ def _guards(file: ParsedFile) -> Iterator[tuple[Guard, Function | None]]:
             message = text_of(ast.Call(func=claim.msg, args=[claim.msg], keywords=[]))
             if message:
                 yield Guard(claim.test, True, message, claim.lineno), function
+
+
+def _elifs(file: ParsedFile) -> set[int]:
+    return {
+        id(node.orelse[0])
+        for node, _ in file.sites(ast.If)
+        if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
+    }
 
 
 def _atoms(node: ast.expr, negated: bool) -> Iterator[Atom]:

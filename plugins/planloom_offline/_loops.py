@@ -54,8 +54,13 @@ def _empty(start: ast.expr, stop: ast.expr, step: float) -> bool:
         # range(0, 0) is a way to write "no rounds"; bounds that lie apart are not.
         return first > end if step > 0 else first < end
     if step > 0:
-        return first is None and end is not None and end <= 0 and _counts(start)
+        # Up to 1 or 2 counts for nothing only where a length or a sum starts it: a bare name may well be 0.
+        return first is None and end is not None and _counts(start) and end <= (0 if _bare(start) else 2)
     return first is not None and first <= 0 and end is None and _counts(stop)
+
+
+def _bare(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Attribute)
 
 
 def _counts(node: ast.expr) -> bool:

@@ -190,6 +190,19 @@ def test_a_raise_in_an_else_is_read_with_its_condition_turned_round() -> None:
     assert fired(wrong) == [("guard-against-message", 2)]
 
 
+def test_the_else_of_a_chain_is_not_held_against_its_last_condition() -> None:
+    text = """
+    def f(n):
+        if n == 0:
+            return 1
+        elif n > 0:
+            return 2
+        else:
+            raise ValueError("n must be non-negative")
+    """
+    assert fired(text) == []
+
+
 # --- min-max-against-target
 
 
