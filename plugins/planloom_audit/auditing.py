@@ -229,7 +229,7 @@ def _audited(outcome: Outcome, work: AuditWork, settings: Settings, chosen: _Cho
             outcome,
             state,
             settings,
-            target=str(options.target),
+            target=options.target,
             plan=chosen.name,
             plan_hash=plan_hash(chosen.priced.source),
             planning=chosen.planning,

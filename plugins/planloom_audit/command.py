@@ -123,7 +123,8 @@ def _heading(bug: Bug) -> Text:
     text = Text()
     text.append(f"{bug.severity:<10}", style=_STYLES[bug.severity])
     text.append(f"{bug.file}:{bug.line}", style="bold")
-    text.append(f"  {bug.function or '(no function)'}  {bug.votes} of {bug.answers} skeptics", style="dim")
+    basis = f"rule {bug.rule}" if bug.rule else f"{bug.votes} of {bug.answers} skeptics"
+    text.append(f"  {bug.function or '(no function)'}  {basis}", style="dim")
     return text
 
 

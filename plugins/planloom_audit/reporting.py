@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -37,7 +38,7 @@ def build_report(
     run: AuditRun,
     settings: Settings,
     *,
-    target: str,
+    target: Path,
     plan: str,
     plan_hash: str,
     planning: int,
@@ -51,10 +52,11 @@ def build_report(
     work = run.work
     result = outcome.result if isinstance(outcome.result, Mapping) else {}
     items = result.get("bugs", outcome.result if isinstance(outcome.result, list) else [])
-    bugs = _with_fingerprints(_bugs(work, items), work)
     offline = settings.offline
+    bugs = _with_fingerprints(_bugs(work, items, offline), work)
     return AuditReport(
-        target=target,
+        target=str(target),
+        below=_below_repository(target),
         title=f"Audit of {target}",
         run_id=outcome.run_id,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -67,7 +69,7 @@ def build_report(
         plan_hash=plan_hash,
         summary=str(result.get("summary") or ""),
         bugs=tuple(sorted(bugs, key=lambda bug: (severity_rank(bug.severity), bug.group, bug.file, bug.line or 0))),
-        undecided=tuple(_with_fingerprints(_bugs(work, run.undecided.values()), work)),
+        undecided=tuple(_with_fingerprints(_bugs(work, run.undecided.values(), offline), work)),
         coverage=_coverage(run),
         skipped=tuple(Unread(row.path, row.reason) for row in work.tree.skipped),
         unparsable=tuple(Unread(row.path, row.reason) for row in work.tree.unparsable()),
@@ -86,6 +88,16 @@ def build_report(
     )
 
 
+def _below_repository(target: Path) -> str:
+    """Return where the audited folder lies in its repository, so that code scanning finds the files; empty for none."""
+    folder = target.resolve() if target.is_dir() else target.resolve().parent
+    for above in (folder, *folder.parents):
+        if (above / ".git").exists():
+            below = folder.relative_to(above).as_posix()
+            return "" if below == "." else below
+    return ""
+
+
 def _coverage(run: AuditRun) -> Coverage:
     tree = run.work.tree
     covered = run.covered
@@ -99,21 +111,22 @@ def _coverage(run: AuditRun) -> Coverage:
     )
 
 
-def _bugs(work: AuditWork, items: Iterable[Any]) -> list[Bug]:
+def _bugs(work: AuditWork, items: Iterable[Any], offline: bool) -> list[Bug]:
     rows = [(work.finding(item), item) for item in items if isinstance(item, Mapping)]
-    return [_bug(work, finding, item) for finding, item in rows if isinstance(finding, Finding)]
+    return [_bug(work, finding, item, offline) for finding, item in rows if isinstance(finding, Finding)]
 
 
-def _bug(work: AuditWork, finding: Finding, item: Mapping[str, Any]) -> Bug:
+def _bug(work: AuditWork, finding: Finding, item: Mapping[str, Any], offline: bool) -> Bug:
     severity = str(item.get("severity", "unranked"))
-    rule = _RULE.match(finding.claim)
+    # A model's claim may begin like a rule's; only the offline analyst's does name one.
+    rule = _RULE.match(finding.claim) if offline else None
     label = finding.source.split(":")
     return Bug(
         file=finding.file,
         line=finding.line,
         end_line=finding.end_line,
         function=finding.function,
-        claim=finding.claim,
+        claim=finding.claim[rule.end() :] if rule else finding.claim,
         failing_call=finding.failing_call,
         expected=finding.expected,
         confidence=finding.confidence,

@@ -32,9 +32,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> AuditWork:
         path = root / f"folder{number % 30:02d}" / f"module{number:03d}.py"
         path.parent.mkdir(exist_ok=True)
         lines = max(3, round(weight * scale * 2.54542 / 40))
-        path.write_text(
-            "".join(f"value_{n} = compute(argument_{n})\n"[:33].ljust(32)[:32] + "\n" for n in range(lines))
-        )
+        path.write_text("".join(f"value_{n} = compute({n})".ljust(32)[:32] + "\n" for n in range(lines)))
     return open_work(str(root), {})
 
 
