@@ -245,6 +245,11 @@ def _compares(*ops: type[ast.cmpop]) -> Callable[[Atom], bool]:
     return lambda atom: atom.sides is not None and atom.sides[1] in ops
 
 
+def _looks_up(op: type[ast.cmpop]) -> Callable[[Atom], bool]:
+    """Whether a part looks a value up; a literal is asked for as an option and is not what a message calls missing."""
+    return lambda atom: _compares(op)(atom) and atom.sides is not None and not isinstance(atom.sides[0], ast.Constant)
+
+
 def _against_none(atom: Atom) -> bool:
     sides = atom.sides
     return sides is not None and sides[1] is ast.IsNot and getattr(sides[2], "value", 0) is None
@@ -252,8 +257,8 @@ def _against_none(atom: Atom) -> bool:
 
 _STATES: tuple[tuple[re.Pattern[str], Callable[[Atom], bool]], ...] = (
     (_SAYS_EMPTY, _full),
-    (_SAYS_ABSENT, _compares(ast.In)),
-    (_SAYS_PRESENT, _compares(ast.NotIn)),
+    (_SAYS_ABSENT, _looks_up(ast.In)),
+    (_SAYS_PRESENT, _looks_up(ast.NotIn)),
     (_SAYS_ALIKE, _compares(ast.Eq)),
     (_SAYS_NONE, _against_none),
 )

@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -248,6 +250,37 @@ def test_the_processes_stand_outside_the_terminals_reach_of_an_interrupt() -> No
         return apart
 
     assert asyncio.run(run())
+
+
+PARENT = """
+import asyncio
+from planloom.clients import Endpoint
+from planloom_offline import TIGHT_RULES
+from planloom_offline._workers import Workers
+
+async def main():
+    workers = Workers(TIGHT_RULES, timeout_s=60)
+    await workers.run("report", "x" * 50_000)
+    print(*workers.process_ids, flush=True)
+    await workers.run("findings", "### a.py\\n" + "    1| x = 1\\n" * 20_000)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
+def test_a_parent_that_is_ended_leaves_no_process_behind(end: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        os.killpg(parent.pid, end)
+    deadline = time.monotonic() + 10
+    while _runs(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _runs(pid)
 
 
 def test_an_analysis_that_takes_too_long_is_stopped() -> None:

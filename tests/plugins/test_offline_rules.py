@@ -171,6 +171,7 @@ def test_a_guard_that_says_what_its_message_says_is_not_reported(wrong: str, rig
         ("x == 5", "x must be positive"),
         ("x in limit", "there is no such thing as a second x"),
         ("x.is_empty", "x must not be empty"),
+        ("'b' in x", "bookmark in x not found"),
         ("x > 100", "x must be at least 1"),
         ("x < 0 or limit > 0", "x must not be negative"),
     ],
