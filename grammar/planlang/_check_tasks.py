@@ -26,6 +26,7 @@ def check_tasks(survey: Survey) -> None:
             _called_at_once(survey, call)
             _parameters(survey, call)
     _changes(survey, reads, tasks)
+    _waiting_inside(survey)
     _late_binding(survey)
 
 
@@ -188,6 +189,54 @@ def _from_outside(survey: Survey, name: n.Name, function: Function) -> bool:
         return True
     owner = survey.owner.get(id(binding.frame.scope))
     return owner is None or (owner is not function and function not in survey.above(owner))
+
+
+# ---- waiting where nothing can wait
+
+_CONSUMERS = frozenset(("any", "all", "sum", "min", "max", "list", "tuple", "set", "dict", "sorted"))
+_CALLS_BACK = frozenset(("sorted", "min", "max"))
+
+
+def _waiting_inside(survey: Survey) -> None:
+    for generator in survey.all(n.Generator):
+        if generator.body_waits and not _consumed(survey, generator):
+            message = "a generator expression that waits for workers stands where nothing takes its items one by one"
+            survey.at("PL122", generator, message, "use a list: write it in `[...]`.")
+    for call in survey.all(n.Call, n.MethodCall):
+        for value in _called_back(call):
+            if any(function.body_waits for function in _functions(survey, value)):
+                name = call.name if isinstance(call, n.MethodCall) else call.function.id
+                hint = "compute the values first, in a comprehension or with `parallel`, and use them here."
+                survey.at("PL123", value, f"`{name}` cannot wait for the workers that this function asks", hint)
+
+
+def _consumed(survey: Survey, generator: n.Node) -> bool:
+    user = survey.parent.get(generator)
+    if isinstance(user, n.For | n.Clause):
+        return user.iterable is generator
+    if isinstance(user, n.MethodCall):
+        return user.name == "join" and user.args[:1] == [generator]
+    if not isinstance(user, n.Call) or not isinstance(user.function, n.Name):
+        return False
+    return user.function.id in _CONSUMERS or survey.runs_tasks(user)
+
+
+def _called_back(call: n.Call | n.MethodCall) -> list[n.Node]:
+    """Return the arguments that ``call``, of a builtin or of ``sort``, calls under way."""
+    keys: list[n.Node] = [keyword.value for keyword in call.keywords if keyword.name == "key"]
+    if isinstance(call, n.MethodCall):
+        return keys if call.name == "sort" else []
+    name = call.function.id if isinstance(call.function, n.Name) and call.function.kind == n.BUILTIN else ""
+    if name in ("map", "filter"):
+        return call.args[:1]
+    return keys if name in _CALLS_BACK else []
+
+
+def _functions(survey: Survey, value: n.Node) -> list[Function]:
+    if isinstance(value, n.Lambda):
+        return [value]
+    binding = survey.names.of.get(value) if isinstance(value, n.Name) else None
+    return survey.functions.get(binding, []) if binding is not None else []
 
 
 # ---- late binding

@@ -1,6 +1,6 @@
 """The codes of problems and the page about each. A code never changes its meaning.
 
-PL001 to PL030: text and syntax. PL031 to PL064: Python that plans do not have. PL101 to PL121: names, words, tasks.
+PL001 to PL030: text and syntax. PL031 to PL064: Python that plans do not have. PL101 to PL123: names, words, tasks.
 PL201 onwards: advice, which never blocks a plan.
 """
 
@@ -191,6 +191,18 @@ PAGES: dict[str, Page] = {
     "PL119": Page("an attribute of a word", _DATA, "x = budget.remaining()", "x = budget()"),
     "PL120": Page("an argument is given twice", _WORDS, "x = scan([], shard=[])", "x = scan(shard=[])"),
     "PL121": Page("a value is called", _WORDS, "x = LENSES()", "x = LENSES"),
+    "PL122": Page(
+        "a waiting generator where nothing can wait",
+        "Its items are computed when someone asks for them, and only some places can wait for that.",
+        "g = (scan([i]) for i in [1, 2])\nx = list(g)",
+        "g = [scan([i]) for i in [1, 2]]\nx = list(g)",
+    ),
+    "PL123": Page(
+        "a key or a mapped function that waits",
+        "Sorting and mapping call the function in one go, without a place to wait.",
+        "x = sorted([[1], [2]], key=lambda s: len(scan(s) or []))",
+        "counts = [(len(scan(s) or []), s) for s in [[1], [2]]]\nx = sorted(counts)",
+    ),
     "PL201": Page(
         "result is not assigned on every way",
         "The plan fails at its end when it was not.",

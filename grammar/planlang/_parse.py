@@ -115,7 +115,7 @@ class _Machine:
         return at
 
     def _skip(self, below: int, state: int, kind: str) -> int:
-        """Follow rules that only pass one thing through, a dozen for each name or number, and remember where they end."""
+        """Follow rules that only pass one thing through, a dozen for each name, and remember where they end."""
         chain = (below, state, kind)
         rows, rules = self.tables.rows, self.tables.rules
         action = rows[state].get(kind)

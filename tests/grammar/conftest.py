@@ -52,6 +52,10 @@ def plain(name: str, signature: inspect.Signature, doc: str) -> Word:
     return Word(name, never, signature=signature, doc=doc)
 
 
+def running(name: str, signature: inspect.Signature, doc: str) -> Word:
+    return Word(name, never, signature=signature, doc=doc, suspends=True, runs_tasks=True)
+
+
 def audit_words() -> list[Word]:
     scan = parameters(("shard", ANY, REQUIRED), ("lens", str, "general"), ("sample", int, 0), ("model", str, "worker"))
     return [
@@ -61,7 +65,7 @@ def audit_words() -> list[Word]:
         plain("batches", parameters(("items", ANY, REQUIRED), ("size", int, REQUIRED)), "lists of that size"),
         plain("flatten", parameters(("lists", ANY, REQUIRED)), "one list"),
         plain("key_of", parameters(("finding", dict, REQUIRED)), "the place of a finding"),
-        attrs_scan(scan),
+        scanning(scan),
         plain("dedupe", parameters(("findings", ANY, REQUIRED)), "one finding a place"),
         spending(
             "check",
@@ -80,7 +84,7 @@ def audit_words() -> list[Word]:
     ]
 
 
-def attrs_scan(signature: inspect.Signature) -> Word:
+def scanning(signature: inspect.Signature) -> Word:
     return Word(
         "scan",
         never,
@@ -107,16 +111,9 @@ def runtime_words() -> list[Word]:
     )
     return [
         spending("agent", agent, "a worker's answer, or None"),
-        Word("parallel", never, signature=parameters(("thunks", ANY, REQUIRED)), doc="all values, in order", suspends=True, runs_tasks=True),
-        Word(
-            "pipeline",
-            never,
-            signature=parameters(("items", ANY, REQUIRED), rest="stages"),
-            doc="each item through all stages",
-            suspends=True,
-            runs_tasks=True,
-        ),
-        Word("race", never, signature=parameters(("thunks", ANY, REQUIRED)), doc="the first value", suspends=True, runs_tasks=True),
+        running("parallel", parameters(("thunks", ANY, REQUIRED)), "all values, in order"),
+        running("pipeline", parameters(("items", ANY, REQUIRED), rest="stages"), "each item through all stages"),
+        running("race", parameters(("thunks", ANY, REQUIRED)), "the first value"),
         plain("phase", parameters(("title", ANY, REQUIRED)), "nothing"),
         plain("log", parameters(("message", ANY, REQUIRED)), "nothing"),
         plain("budget", parameters(), "credits left"),
