@@ -73,7 +73,7 @@ def found_everywhere(file: ParsedFile) -> list[Hit]:
     return [Hit(line=1, claim="here")]
 
 
-def test_a_rule_of_another_plugin_is_registered_beside_the_others() -> None:
+def test_hook_register_rules_puts_a_rule_of_another_plugin_beside_the_others() -> None:
     import planloom_offline
     from planloom.hookspecs import hookimpl
 
