@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from planloom.questions import Question, message_of
 from planloom.stores import Store
 from planloom.testing.loopback import LoopbackServer, Received, Script, completion, serving
 from planloom_sqlite import open_store
@@ -47,12 +50,13 @@ class Folder:
 
     def __init__(self, path: Path, server: LoopbackServer) -> None:
         self.path, self.server = path, server
+        self.processes: list[subprocess.Popen[str]] = []
         (path / "job.plan").write_text(PLAN)
         (path / "planloom.toml").write_text(CONFIG.format(url=server.url))
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a command."""
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "planloom", *arguments],
             cwd=self.path,
             stdout=subprocess.PIPE,
@@ -60,6 +64,15 @@ class Folder:
             text=True,
             start_new_session=True,
         )
+        self.processes.append(process)
+        return process
+
+    def end(self) -> None:
+        """End what a failed test left running."""
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
 
     def run(self, *arguments: str) -> tuple[int, str, str]:
         """Run a command to its end; its exit code, output and remarks."""
@@ -67,18 +80,23 @@ class Folder:
         output, remarks = process.communicate(timeout=60)
         return process.returncode, output, remarks
 
-    def wait_for(self, requests: int) -> None:
+    def wait_for(self, process: subprocess.Popen[str], requests: int) -> None:
         """Wait until the server was asked so often."""
-        until = time.monotonic() + 30
         while self.server.total < requests:
-            assert time.monotonic() < until, "the server was not asked"
+            assert process.poll() is None, process.communicate()
             time.sleep(0.005)
 
     def store(self, deed: Callable[[Store], Any]) -> Any:
         """Look into the store."""
 
+        return self.look_into(self.path / "store.db", deed)
+
+    @staticmethod
+    def look_into(path: Path, deed: Callable[[Store], Any]) -> Any:
+        """Look into the store of a file."""
+
         async def look() -> Any:
-            store = open_store(self.path / "store.db")
+            store = open_store(path)
             try:
                 return deed(store)
             finally:
@@ -90,16 +108,14 @@ class Folder:
 @pytest.fixture
 def folder_with(tmp_path: Path) -> Iterator[Callable[[Script], Folder]]:
     """Make a folder whose endpoint is a scripted server."""
-    opened = []
+    with ExitStack() as stack:
 
-    def make(script: Script) -> Folder:
-        server = serving(script)
-        opened.append(server)
-        return Folder(tmp_path, server.__enter__())
+        def make(script: Script) -> Folder:
+            folder = Folder(tmp_path, stack.enter_context(serving(script)))
+            stack.callback(folder.end)
+            return folder
 
-    yield make
-    for server in opened:
-        server.__exit__(None, None, None)
+        yield make
 
 
 def slow_echo(request: Received) -> Any:
@@ -118,10 +134,47 @@ def settled(store: Store) -> set[str]:
     return found
 
 
-def test_after_kill_9_nothing_that_was_answered_is_asked_again(folder_with: Callable[[Script], Folder]) -> None:
+def answered_in(path: Path) -> set[str]:
+    """Return the texts of the questions of ``run_process.py`` whose answers are in a store."""
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+    def known(store: Store) -> set[str]:
+        texts = {f"question {number}" for number in range(100)}
+        return {text for text in texts if store.reply(_question(text).fingerprint) is not None}
+
+    return set(Folder.look_into(path, known))
+
+
+def _question(text: str) -> Question:
+    messages = (message_of("user", text),)
+    return Question(endpoint="main", model="m-1", messages=messages, parameters={"max_tokens": 100})
+
+
+@pytest.mark.parametrize("requests", [5, 40, 90])
+def test_after_kill_9_nothing_that_was_answered_is_asked_again(tmp_path: Path, requests: int) -> None:
+    command = [sys.executable, str(Path(__file__).with_name("run_process.py")), str(tmp_path / "store.db")]
+    with serving(lambda request: slow_echo(request).after(0.03)) as server:
+        process = subprocess.Popen([*command, server.url, "100"], stdout=subprocess.DEVNULL)
+        while server.total < requests:
+            time.sleep(0.002)
+        process.kill()
+        process.wait()
+        answered = answered_in(tmp_path / "store.db")
+        before = Counter(server.asked)
+        again = subprocess.run([*command, server.url, "100"], stdout=subprocess.PIPE, text=True, timeout=60)
+        assert again.stdout.strip() == "100"
+        asked_again = {text for text in before if server.asked[text] > before[text]}
+        assert len(answered) >= requests - 8
+        assert not asked_again & answered
+        assert server.total <= 100 + 8
+
+
+@pytest.mark.slow
+def test_a_killed_command_is_run_again_and_ends_what_was_begun(folder_with: Callable[[Script], Folder]) -> None:
     folder = folder_with(slow_echo)
     process = folder.start("run", "job.plan")
-    folder.wait_for(60)
+    folder.wait_for(process, 60)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     answered = folder.store(settled)
@@ -141,7 +194,7 @@ def test_one_ctrl_c_lets_the_calls_in_flight_end_and_keeps_every_answer(
 ) -> None:
     folder = folder_with(slow_echo)
     process = folder.start("run", "job.plan")
-    folder.wait_for(30)
+    folder.wait_for(process, 30)
     os.kill(process.pid, signal.SIGINT)
     _, remarks = process.communicate(timeout=20)
     assert process.returncode == 130
@@ -160,7 +213,7 @@ def test_a_second_ctrl_c_cuts_off_calls_that_hang_and_keeps_their_price_charged(
 ) -> None:
     folder = folder_with(completion("late").hanging())
     process = folder.start("run", "job.plan")
-    folder.wait_for(8)
+    folder.wait_for(process, 8)
     os.kill(process.pid, signal.SIGINT)
     time.sleep(0.3)
     assert process.poll() is None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from planlang import Call, Value, Word
-from planloom._money import Usage
+from planloom.money import Usage
 from planloom.clients import ClientPlugin, Endpoint, ModelClient
 from planloom.exporters import Exporter
 from planloom.hookspecs import hookimpl
