@@ -15,6 +15,8 @@ __all__ = ["RULES", "parameters"]
 def _call(b: Building, parts: Parts) -> n.Node:
     function, _, *given, _ = parts
     args, keywords = _split(b, given[::2])
+    if len(given) == 2 and _is_bare(given[0]):
+        b.complain("PL029", given[1].start, given[1].end, "a bare generator takes no comma", "delete the comma.")
     start, end = span(parts)
     if isinstance(function, n.Attribute):
         name_span = function.name_start, function.name_end
@@ -41,10 +43,13 @@ def _split(b: Building, given: list[n.Node]) -> tuple[list[n.Node], list[n.Keywo
 
 def _check_generators(b: Building, args: list[n.Node], keywords: list[n.Keyword]) -> None:
     for item in args:
-        bare = isinstance(item, n.Generator) and item.start == item.element.start
-        if bare and len(args) + len(keywords) > 1:
+        if _is_bare(item) and len(args) + len(keywords) > 1:
             hint = f"put it in brackets: `[{b.text_of(item)}]`."
             b.complain("PL029", item.start, item.end, "a generator beside other arguments needs brackets", hint)
+
+
+def _is_bare(item: n.Node) -> bool:
+    return isinstance(item, n.Generator) and item.start == item.element.start
 
 
 def _check_twice(b: Building, keywords: list[n.Keyword]) -> None:

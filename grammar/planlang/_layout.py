@@ -100,7 +100,15 @@ class Layout:
         at = len(self.tokens) - 2
         while at >= 0 and self.tokens[at].type not in ("NEWLINE", "INDENT", "DEDENT"):
             at -= 1
-        return at + 1 < len(self.tokens) and self.tokens[at + 1].type in _OPENERS
+        line = self.tokens[at + 1 :]
+        if not line or line[0].type not in _OPENERS:
+            return False
+        depth = 0
+        for token in line:
+            depth += (token.type in ("(", "[", "{")) - (token.type in (")", "]", "}"))
+            if token.type == ":" and depth == 0:
+                return False
+        return True
 
     def _expect_block(self, pos: int) -> None:
         if self._opened():

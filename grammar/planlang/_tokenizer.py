@@ -202,8 +202,13 @@ class _Cutter:
                 pos = self._not_python(pos)
                 continue
             kind = found.lastgroup or ""
-            pos = found.end() if kind == "blank" else read[kind](found.group(), pos, base)
+            pos = self._blank(found.end()) if kind == "blank" else read[kind](found.group(), pos, base)
         return pos
+
+    def _blank(self, end: int) -> int:
+        if end == len(self.source) and self.source[end - 1] in "\r\n":
+            self.complain("PL006", end - 2, end - 1, *_BACKSLASH)
+        return end
 
     def _name(self, word: str, pos: int, base: int) -> int:
         end = pos + len(word)

@@ -1,9 +1,9 @@
 """Says what may wait, so that only that pays for being able to.
 
 Words that suspend wait. A call by name waits when the function of that name may; this is exact, and found by going
-round until nothing changes. A call of a value (a parameter, an item) can only wait if some function that may wait is
-used as a value somewhere; lambdas and names handed straight to a word that runs tasks do not count for that, because
-only the word calls them.
+round until nothing changes. A call of a value (a parameter, an item) can only wait if some function or word that may
+wait is used as a value somewhere; lambdas and names handed straight to a word that runs tasks do not count for that,
+because only the word calls them.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class _Marks:
         self.names, self.vocabulary = names, vocabulary
         self.known: dict[Binding, list[_Function] | None] = {}
         self.escaping: list[_Function] = []
+        self.waiting_word_escapes = False
         self.values_wait = False
         self.changed = False
 
@@ -55,6 +56,8 @@ class _Marks:
                 reads.append(node)
             waiting.extend(n.children(node))
         for name in reads:
+            if name not in called and self._word_waits(name):
+                self.waiting_word_escapes = True
             binding = self.names.of.get(name)
             if binding is not None and name not in called and name not in binding.writes:
                 self.escaping.extend(self.known.get(binding) or [])
@@ -85,12 +88,16 @@ class _Marks:
         word = self.vocabulary.get(node.function.id)
         return isinstance(word, Word) and word.runs_tasks
 
+    def _word_waits(self, name: n.Name) -> bool:
+        word = self.vocabulary.get(name.id) if name.kind == n.WORD else None
+        return isinstance(word, Word) and (word.suspends or word.runs_tasks)
+
     # ---- what waits
 
     def round(self, module: n.Module) -> bool:
         """Mark everything once more; say whether anything changed."""
         self.changed = False
-        self.values_wait = any(function.body_waits for function in self.escaping)
+        self.values_wait = self.waiting_word_escapes or any(function.body_waits for function in self.escaping)
         self._mark(module)
         return self.changed
 
@@ -142,9 +149,7 @@ class _Marks:
     def _callee(self, function: n.Node) -> str:
         if isinstance(function, n.Name):
             if function.kind == n.WORD:
-                word = self.vocabulary.get(function.id)
-                waits = isinstance(word, Word) and (word.suspends or word.runs_tasks)
-                return n.ALWAYS if waits else n.NEVER
+                return n.ALWAYS if self._word_waits(function) else n.NEVER
             if function.kind == n.BUILTIN:
                 return n.NEVER
             found = self.known.get(self.names.of[function]) if function in self.names.of else None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+import warnings
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from planlang import Problem, Vocabulary, check
+from planlang._parse import parse
 
 CASES = Path(__file__).parent / "cases"
 SOURCES = [
@@ -63,3 +66,76 @@ def test_any_heap_of_python_pieces_is_answered(audit_vocabulary: Vocabulary, sou
 @given(mutated())
 def test_any_change_of_a_plan_is_answered(audit_vocabulary: Vocabulary, source: str) -> None:
     sound(source, check(source, audit_vocabulary))
+
+
+TOKENS = st.sampled_from(
+    [
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        ":",
+        ",",
+        "=",
+        "==",
+        "*",
+        "**",
+        "+",
+        "-",
+        "not",
+        "lambda",
+        "x",
+        "1",
+        "for",
+        "if",
+        "else",
+        "in",
+        "is",
+        "\n",
+        "pass",
+        "return",
+        "break",
+        "*a",
+        "**k",
+        ";",
+        "None",
+        "+=",
+        "yield",
+    ]
+)
+
+
+@st.composite
+def rearranged(draw: st.DrawFn) -> str:
+    """A few lines of a plan with tokens put in or taken out, still close to being one."""
+    lines = draw(st.sampled_from(PLAIN)).split("\n")
+    first = draw(st.integers(0, len(lines) - 1))
+    source = "\n".join(lines[first : first + 4]) + "\n"
+    for _ in range(draw(st.integers(1, 2))):
+        places = [found.start() for found in re.finditer(r"\b|(?=\W)", source)]
+        place = draw(st.sampled_from(places or [0]))
+        if draw(st.booleans()):
+            source = f"{source[:place]} {draw(TOKENS)} {source[place:]}"
+        else:
+            taken = re.compile(r"\w+|\W").match(source, place)
+            source = source[:place] + source[taken.end() if taken else place :]
+    return source
+
+
+# Fields of f-strings may hold more in 3.12 than in the Python that runs the tests.
+PLAIN = [source for source in SOURCES if 'f"' not in source and "f'" not in source]
+PLACES = {"PL024", "PL025", "PL060", "PL061"}
+"""What Python's grammar leaves to its later passes, or allows."""
+
+
+@relaxed
+@given(rearranged())
+def test_what_passes_is_python(audit_vocabulary: Vocabulary, source: str) -> None:
+    parsed = parse(source)
+    if not parsed.whole or parsed.faults or PLACES & {p.code for p in check(source, audit_vocabulary)}:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile(source, "plan", "exec")
