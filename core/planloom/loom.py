@@ -39,6 +39,8 @@ __all__ = ["Job", "Loom", "Outcome", "RunControl", "open_loom", "plan_hash", "ru
 
 _BARE_BUDGET = 1_500 * MICRO
 _DRAIN_S = 30.0
+_UNFINISHED = ("created", "running", "paused", "cancelled", "interrupted")
+_ESTIMATES_LOOKED_AT = 5
 _ERROR_LENGTH = 2_000
 
 
@@ -154,10 +156,16 @@ class Loom:
 
     def unfinished(self, job: Job) -> RunRow | None:
         """Return the newest run of this very job, if it did not come to an end."""
-        for row in self.store.runs(200):
-            if row.facts.get("job") == job.key:
-                return row if row.status in ("created", "running", "paused", "cancelled", "interrupted") else None
-        return None
+        rows = self.store.runs(1, job.key)
+        return rows[0] if rows and rows[0].status in _UNFINISHED else None
+
+    def known_estimate(self, job: Job, key: str) -> Mapping[str, Any] | None:
+        """Return the facts of an earlier run of this job that was rehearsed under the same key, if there is one.
+
+        :param key: from :func:`planloom.jobs.estimate_key`: all that a rehearsal rests on.
+        """
+        rows = self.store.runs(_ESTIMATES_LOOKED_AT, job.key)
+        return next((row.facts for row in rows if row.facts.get("estimate_key") == key), None)
 
     async def run(
         self,
@@ -220,7 +228,8 @@ class _Execution:
             plan_hash=plan_hash(source),
             budget=self.budget,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            facts={**_job_facts(job), **job.facts, "job": job.key},
+            job=job.key,
+            facts={**_job_facts(job), **job.facts},
         )
         self.states = self.control.states = {name: work.new_run(rehearsal=False) for name, work in job.works.items()}
         line = BudgetLine(

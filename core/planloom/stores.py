@@ -97,6 +97,7 @@ class Event:
 class RunRow:
     """A run as stored. JSON columns are plain data.
 
+    :ivar job: what makes two runs runs of the same job; see :meth:`Store.runs`.
     :ivar status: created, held, refused, running, paused, completed, failed, cancelled, interrupted, runaway.
     :ivar facts: everything else that a run keeps: kits with versions, arguments, manifest, fact sheet, estimate, gate
         decision, phases, counts, cost.
@@ -109,6 +110,7 @@ class RunRow:
     plan_hash: str
     budget: str
     created_at: str
+    job: str = ""
     facts: Mapping[str, Any] = attrs.field(factory=dict)
     result: Any = None
     error: str | None = None
@@ -220,8 +222,8 @@ class Store(Protocol):
     def run(self, run_id: str) -> RunRow | None:
         """Return a run, or ``None``."""
 
-    def runs(self, limit: int = 50) -> list[RunRow]:
-        """Return the newest runs, newest first."""
+    def runs(self, limit: int = 50, job: str | None = None) -> list[RunRow]:
+        """Return the newest runs, of one job where it is named, newest first."""
 
     def threads(self, run_id: str) -> list[ThreadRow]:
         """Return a run's threads, in the order they started."""

@@ -1,11 +1,14 @@
 """Who may have calls in flight: one owner an open store, alive as long as it renews its lease.
 
 The writer thread renews it. A process that was suspended past its lease finds it run out and goes on as a new owner:
-others may have declared its calls of unknown outcome meanwhile.
+others may have declared its calls of unknown outcome meanwhile. A process of this machine that is gone has no lease,
+whatever its row says: who starts again after a kill need not wait for the lease to run out.
 """
 
 from __future__ import annotations
 
+import os
+import platform
 import sqlite3
 
 from ._till import Till
@@ -44,7 +47,10 @@ class Owner:
         if self.id:
             till.give_up(self.id)
             connection.execute("UPDATE owner SET lease_until = NULL WHERE id = ?", (self.id,))
-        cursor = connection.execute("INSERT INTO owner (lease_until) VALUES (?)", (now + self._lease_s,))
+        cursor = connection.execute(
+            "INSERT INTO owner (lease_until, machine, pid) VALUES (?, ?, ?)",
+            (now + self._lease_s, _machine(), os.getpid()),
+        )
         assert cursor.lastrowid is not None
         self.id = cursor.lastrowid
 
@@ -62,14 +68,38 @@ class Owner:
 
 
 def give_up_expired(connection: sqlite3.Connection, till: Till, now: float) -> None:
-    """Make uncertain the calls of every owner whose lease is over."""
-    over = connection.execute("SELECT id FROM owner WHERE lease_until < ?", (now,)).fetchall()
-    for (owner,) in over:
-        till.give_up(owner)
-        connection.execute("UPDATE owner SET lease_until = NULL WHERE id = ?", (owner,))
+    """Make uncertain the calls of every owner whose lease is over or whose process is gone."""
+    owners = connection.execute("SELECT id, lease_until, machine, pid FROM owner WHERE lease_until IS NOT NULL")
+    for owner, until, machine, pid in owners.fetchall():
+        if until < now or _is_gone(machine, pid):
+            till.give_up(owner)
+            connection.execute("UPDATE owner SET lease_until = NULL WHERE id = ?", (owner,))
 
 
 def has_expired(connection: sqlite3.Connection, owner: int, now: float) -> bool:
-    """Whether an owner's lease is over."""
-    (until,) = connection.execute("SELECT lease_until FROM owner WHERE id = ?", (owner,)).fetchone()
-    return until is None or until < now
+    """Whether an owner's lease is over, or its process is gone."""
+    query = "SELECT lease_until, machine, pid FROM owner WHERE id = ?"
+    until, machine, pid = connection.execute(query, (owner,)).fetchone()
+    return until is None or until < now or _is_gone(machine, pid)
+
+
+def _machine() -> str:
+    """Return what tells where a process number means something: the host, and the namespace of its processes."""
+    try:
+        namespace = os.readlink("/proc/self/ns/pid")
+    except OSError:  # not Linux
+        namespace = ""
+    return f"{platform.node()} {namespace}".strip()
+
+
+def _is_gone(machine: str, pid: int) -> bool:
+    """Whether a process certainly runs no more. A number that another process has taken over tells nothing."""
+    if machine != _machine():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

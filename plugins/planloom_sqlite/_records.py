@@ -24,7 +24,7 @@ __all__ = [
     "write_journal",
 ]
 
-_RUN = "id, title, status, plan, plan_hash, budget, created_at, facts, result, error"
+_RUN = "id, title, status, plan, plan_hash, budget, created_at, job, facts, result, error"
 _THREAD = (
     "id, run, place, phase, label, model, role, status, started, ended, cost, fingerprints, error, "
     "result, raw, raw_codec"
@@ -52,7 +52,7 @@ def _clean_or_none(text: str | None) -> str | None:
 
 def save_run(connection: sqlite3.Connection, row: RunRow) -> None:
     """Insert or replace a run."""
-    texts = (row.id, row.title, row.status, row.plan, row.plan_hash, row.budget, row.created_at)
+    texts = (row.id, row.title, row.status, row.plan, row.plan_hash, row.budget, row.created_at, row.job)
     connection.execute(
         _SAVE_RUN,
         (
@@ -110,14 +110,15 @@ def read_run(readers: Readers, run_id: str) -> RunRow | None:
     return None if row is None else _run_from(row)
 
 
-def read_runs(readers: Readers, limit: int) -> list[RunRow]:
-    """Return the runs that were saved first most recently, newest first."""
-    rows = readers.rows(f"SELECT {_RUN} FROM run ORDER BY number DESC LIMIT ?", (max(0, limit),))  # noqa: S608  names of this module
+def read_runs(readers: Readers, limit: int, job: str | None) -> list[RunRow]:
+    """Return the runs (of a job) that were saved first most recently, newest first."""
+    of_job, names = ("", ()) if job is None else ("WHERE job = ?", (clean(job),))
+    rows = readers.rows(f"SELECT {_RUN} FROM run {of_job} ORDER BY number DESC LIMIT ?", (*names, max(0, limit)))  # noqa: S608  names of this module
     return [_run_from(row) for row in rows]
 
 
 def _run_from(row: tuple[Any, ...]) -> RunRow:
-    run_id, title, status, plan, plan_hash, budget, created_at, facts, result, error = row
+    run_id, title, status, plan, plan_hash, budget, created_at, job, facts, result, error = row
     return RunRow(
         id=run_id,
         title=title,
@@ -126,6 +127,7 @@ def _run_from(row: tuple[Any, ...]) -> RunRow:
         plan_hash=plan_hash,
         budget=budget,
         created_at=created_at,
+        job=job,
         facts=decode(facts),
         result=decode(result),
         error=error,

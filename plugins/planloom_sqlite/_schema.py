@@ -36,7 +36,9 @@ _FIRST = (
         uncertain INTEGER NOT NULL DEFAULT 0 CHECK (uncertain >= 0)
     )""",
     # AUTOINCREMENT: an owner's number is never given twice.
-    "CREATE TABLE owner (id INTEGER PRIMARY KEY AUTOINCREMENT, lease_until REAL)",
+    """CREATE TABLE owner (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, lease_until REAL, machine TEXT NOT NULL, pid INTEGER NOT NULL
+    )""",
     """CREATE TABLE call (
         id INTEGER PRIMARY KEY,
         question INTEGER NOT NULL REFERENCES question,
@@ -81,10 +83,12 @@ _FIRST = (
         plan_hash TEXT NOT NULL,
         budget TEXT NOT NULL,
         created_at TEXT NOT NULL,
+        job TEXT NOT NULL,
         facts TEXT NOT NULL,
         result TEXT NOT NULL,
         error TEXT
     )""",
+    "CREATE INDEX run_job ON run (job, number)",
     """CREATE TABLE thread (
         number INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,

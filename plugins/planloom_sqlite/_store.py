@@ -196,9 +196,9 @@ class SqliteStore:
         """Return a run, or ``None``."""
         return _records.read_run(self._readers, run_id)
 
-    def runs(self, limit: int = 50) -> list[RunRow]:
-        """Return the newest runs, newest first."""
-        return _records.read_runs(self._readers, limit)
+    def runs(self, limit: int = 50, job: str | None = None) -> list[RunRow]:
+        """Return the newest runs, of one job where it is named, newest first."""
+        return _records.read_runs(self._readers, limit, job)
 
     def threads(self, run_id: str) -> list[ThreadRow]:
         """Return a run's threads, in the order they started."""
