@@ -63,7 +63,7 @@ def a_kit(name: str = "mine", word: str = "shout") -> Kit:
         def manifest(self) -> dict[str, Any]:
             return {}
 
-        def new_run(self) -> object:
+        def new_run(self, *, rehearsal: bool) -> object:
             return object()
 
     return Kit(

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from planlang import Call, Value, Word
-from planloom.money import Usage
 from planloom.clients import ClientPlugin, Endpoint, ModelClient
 from planloom.exporters import Exporter
 from planloom.hookspecs import hookimpl
 from planloom.kits import Kit, KitWork
+from planloom.money import Usage
 from planloom.plugins import Registry
 from planloom.questions import Question, Reply
 from planloom.runtime import host_of
@@ -57,7 +57,7 @@ class _Texts:
         """Return where the texts are."""
         return {"target": self._target}
 
-    def new_run(self) -> object:
+    def new_run(self, *, rehearsal: bool) -> object:
         """Return nothing to remember."""
         return object()
 
