@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
 import attrs
@@ -19,11 +21,11 @@ from .front_door import Asker, FrontDoor
 from .gates import Decision, Gate
 from .kits import Kit, KitWork
 from .lead import WrittenPlan, lead_messages, write_program
-from .loom import Job, Loom
+from .loom import Job, Loom, plan_hash
 from .money import Price
 from .plugins import Registry
 from .prompts import resolved_prompt
-from .questions import Question, Reply, message_of
+from .questions import Question, Reply, canonical_json, message_of
 from .rehearsal import TAKES, Rehearsal, rehearse
 from .scouts import Scout, compose_sheet
 from .settings import DEFAULT_PRICES, Settings
@@ -55,6 +57,11 @@ class PricedPlan:
     rehearsal: Rehearsal
     with_models: Rehearsal | None
     advice: tuple[Problem, ...] = ()
+
+    def as_facts(self) -> dict[str, Any]:
+        """Return the estimates as a run keeps them; :func:`recalled_plan` reads them back."""
+        facts = {"estimate": self.rehearsal.as_json()}
+        return facts | ({"estimate_with_models": self.with_models.as_json()} if self.with_models else {})
 
 
 def kits_in(registry: Registry, settings: Settings, source: str) -> tuple[Kit, ...]:
@@ -119,6 +126,40 @@ def price_plan(
         # What is free costs the same in every take.
         rehearsal=priced(lambda role: settings.role(role).price, 1 if settings.offline else TAKES),
         with_models=priced(default_price) if settings.offline else None,
+        advice=advice,
+    )
+
+
+def estimate_key(registry: Registry, settings: Settings, job: Job, source: str) -> str:
+    """Return a hash of everything that a rehearsal of this plan rests on."""
+    rests_on = {
+        "version": version("planloom"),
+        "plan": plan_hash(source),
+        "job": job.key,
+        "cap": job.cap,
+        "workers": settings.workers,
+        "prices": {name: attrs.asdict(role.price) for name, role in settings.roles.items()},
+        "kits": [[kit.name, kit.version] for kit in job.kits],
+        "work": {name: work.digest() for name, work in job.works.items()},
+        "settings": {name: dict(own) for name, own in settings.kits.items()},
+        "plugins": [[facts.name, facts.version] for facts in registry.facts()],
+    }
+    return hashlib.sha256(canonical_json(rests_on)).hexdigest()
+
+
+def recalled_plan(source: str, vocabulary: Vocabulary, facts: Mapping[str, Any], name: str = "plan") -> PricedPlan:
+    """Check a plan and give it the estimates that an earlier run under the same key kept.
+
+    :raises PlanRefused: the check found problems.
+    """
+    program, advice = compile_plan(source, vocabulary, name)
+    models = facts.get("estimate_with_models")
+    return PricedPlan(
+        source=source,
+        program=program,
+        vocabulary=vocabulary,
+        rehearsal=Rehearsal.from_json(facts["estimate"]),
+        with_models=Rehearsal.from_json(models) if models else None,
         advice=advice,
     )
 

@@ -45,6 +45,9 @@ class KitWork(Protocol):
     def manifest(self) -> Mapping[str, Any]:
         """Return what the work is: files with sizes and hashes, what was skipped and why. Stored with the run."""
 
+    def digest(self) -> str:
+        """Return a hash of all that a plan can see of the work: equal ones give equal rehearsals."""
+
     def new_run(self, *, rehearsal: bool) -> object:
         """Return fresh state for one run of a plan; words reach it through their call.
 

@@ -22,7 +22,7 @@ from ._recorder import Recorder
 from ._virtual_time import run_in_virtual_time
 from .front_door import Asker
 from .kits import KitWork
-from .money import Price, credits_of, show_credits
+from .money import Price, credits_of, micro_of, show_credits
 from .plugins import Registry
 from .runtime import RunHost
 from .settings import Settings
@@ -78,6 +78,25 @@ class Rehearsal:
     takes: int
     problems: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Rehearsal:
+        """Return the rehearsal that :meth:`as_json` was made from."""
+        prices = data["credits"]
+        return cls(
+            agents=data["agents"],
+            calls=data["calls"],
+            tokens=data["tokens"],
+            seconds=data["seconds"],
+            credits_p10=micro_of(prices["p10"]),
+            credits_p50=micro_of(prices["p50"]),
+            credits_p90=micro_of(prices["p90"]),
+            phases=data["phases"],
+            roles={role: (row["agents"], micro_of(row["credits"])) for role, row in data["roles"].items()},
+            takes=data["takes"],
+            problems=tuple(data["problems"]),
+            advice=tuple(data["advice"]),
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data with credits as numbers, for the run's record."""

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import attrs
 from rich.console import Console
 
 from planloom import Misuse, PlanRefused, did_you_mean
-from planloom.jobs import PricedPlan, decide, fact_sheet, price_plan, require_roles, write_plan
+from planloom.desk import JobDesk
+from planloom.jobs import PricedPlan, fact_sheet
 from planloom.lead import WrittenPlan
-from planloom.loom import Job, Outcome, RunControl, open_loom, plan_hash
+from planloom.loom import Job, Outcome, RunControl, plan_hash
 from planloom.money import show_credits
 from planloom.plugins import Registry
 from planloom.settings import Settings
-from planloom.terminal import Progress, approve, run_cancellable, show_rehearsal
-from planloom.words import build_vocabulary
 
 from .kit import AUDIT
 from .report import AuditReport
@@ -88,47 +84,29 @@ def audit_tree(
         cap=options.cap,
         facts={"sheet": sheet},
     )
-    budget, written = asyncio.run(_begin(registry, settings, job, options, sheet))
-    chosen = _priced(registry, settings, job, options, written)
-    decided = _approved(registry, settings, chosen, job, options, console, confirm)
-    job = attrs.evolve(job, facts={**job.facts, **_facts(chosen, decided)})
-    outcome = run_cancellable(lambda control: _run(registry, settings, job, chosen, budget, console, control))
+    desk = JobDesk(registry=registry, settings=settings, job=job, console=console, confirm=confirm, yes=options.yes)
+    written = desk.write(AUDIT, sheet) if options.plan is None and _has_lead(settings) else None
+    chosen = _chosen(desk, options, written)
+    desk.approve(chosen.priced)
+    outcome = desk.run(chosen.priced, planning=chosen.planning, found=_found)
     return _audited(outcome, work, settings, chosen, options)
 
 
-async def _begin(
-    registry: Registry, settings: Settings, job: Job, options: AuditOptions, sheet: str
-) -> tuple[str, WrittenPlan | None]:
-    """Return the budget of the job (that of its unfinished run, if any) and what the lead wrote, if there is one."""
-    async with open_loom(registry, settings) as loom:
-        before = loom.unfinished(job)
-        budget = before.budget if before else f"{AUDIT.name}-{job.key}-{secrets.token_hex(3)}"
-        if options.plan is not None or not _has_lead(settings):
-            return budget, None
-        vocabulary = build_vocabulary(registry, settings, job.kits)
-        written = await write_plan(loom, job, AUDIT, vocabulary, sheet, budget)
-    if written.source is None:
-        raise PlanRefused(_no_plan(written))
-    return budget, written
-
-
-def _priced(
-    registry: Registry, settings: Settings, job: Job, options: AuditOptions, written: WrittenPlan | None
-) -> _Chosen:
-    if written is not None and written.source is not None:
-        name, source = "lead", written.source
-    else:
+def _chosen(desk: JobDesk, options: AuditOptions, written: WrittenPlan | None) -> _Chosen:
+    if written is None:
         name, source = _saved(options.plan or "fixed")
-    priced = price_plan(
-        source,
-        build_vocabulary(registry, settings, job.kits),
-        registry=registry,
-        settings=settings,
-        works=job.works,
-        cap=job.cap,
-        name=name,
-    )
-    return _Chosen(name=name, priced=priced, written=written)
+    elif written.source is None:
+        raise PlanRefused(_no_plan(written))
+    else:
+        name, source = "lead", written.source
+    attempts = [attrs.asdict(attempt) for attempt in (written.attempts if written else ())]
+    desk.job = attrs.evolve(desk.job, facts={**desk.job.facts, "plan_name": name, "planning": attempts})
+    return _Chosen(name=name, priced=desk.price(source, name), written=written)
+
+
+def _found(control: RunControl) -> str:
+    state = control.states.get(AUDIT.name)
+    return f"{state.found} findings so far" if isinstance(state, AuditRun) else ""
 
 
 def _has_lead(settings: Settings) -> bool:
@@ -157,65 +135,6 @@ def _saved(name: str) -> tuple[str, str]:
             raise Misuse(f"cannot read the plan {path}: {error}; name a saved plan or a plan file") from error
     known = [plan.name for plan in AUDIT.saved_plans]
     raise Misuse(f"no saved plan is named `{name}`; {did_you_mean(name, known)}")
-
-
-def _approved(
-    registry: Registry,
-    settings: Settings,
-    chosen: _Chosen,
-    job: Job,
-    options: AuditOptions,
-    console: Console,
-    confirm: Callable[[str], bool],
-) -> dict[str, Any]:
-    priced = chosen.priced
-    shown = priced.with_models or priced.rehearsal
-    heading = f"The plan ({chosen.name}), rehearsed"
-    show_rehearsal(
-        console, shown, f"{heading} at the default prices; offline it is free" if priced.with_models else heading
-    )
-    decision = decide(registry, settings, priced.rehearsal, job.cap)
-    decision = approve(console, priced.rehearsal, decision, yes=options.yes, confirm=confirm)
-    console.print(f"{decision.verdict} by {decision.who}: {decision.reason}")
-    return attrs.asdict(decision)
-
-
-def _facts(chosen: _Chosen, decision: dict[str, Any]) -> dict[str, Any]:
-    attempts = chosen.written.attempts if chosen.written else ()
-    return {
-        "estimate": chosen.priced.rehearsal.as_json(),
-        "decision": decision,
-        "plan_name": chosen.name,
-        "planning": [attrs.asdict(attempt) for attempt in attempts],
-    }
-
-
-async def _run(
-    registry: Registry,
-    settings: Settings,
-    job: Job,
-    chosen: _Chosen,
-    budget: str,
-    console: Console,
-    control: RunControl,
-) -> Outcome:
-    def found() -> str:
-        state = control.states.get(AUDIT.name)
-        return f"{state.found} findings so far" if isinstance(state, AuditRun) else ""
-
-    roles = require_roles(settings, chosen.priced.rehearsal)
-    async with open_loom(registry, settings) as loom:
-        with Progress(console, found) as progress:
-            return await loom.run(
-                job,
-                chosen.priced.program,
-                chosen.priced.source,
-                budget=budget,
-                spent_before=chosen.planning,
-                listeners=(progress.listener,),
-                control=control,
-                roles=roles,
-            )
 
 
 def _audited(outcome: Outcome, work: AuditWork, settings: Settings, chosen: _Chosen, options: AuditOptions) -> Audited:

@@ -61,7 +61,7 @@ async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample
     label = f"scan:{lens.name}:{_folder(names)}#{sample}"
     request = WorkerRequest(
         word="scan",
-        identity=(work.digest(names), lens.name, lens.paragraph, prompt.digest),
+        identity=(work.shard_digest(names), lens.name, lens.paragraph, prompt.digest),
         role=role,
         label=label,
         build=lambda: Conversation(system=(prompt.text, _instruction(lens)), data=(work.text(names),)),

@@ -55,6 +55,7 @@ class AuditWork:
         self._shards: dict[int, list[list[str]]] = {}
         self._digests: dict[tuple[str, ...], str] = {}
         self._names: dict[str, tuple[str, ...]] = {}
+        self._tokens: dict[str, int] = {}
         self._parts: OrderedDict[str, Part] = OrderedDict()
 
     def manifest(self) -> Mapping[str, Any]:
@@ -66,6 +67,10 @@ class AuditWork:
             "shards": {str(tokens): shards for tokens, shards in self._shards.items()},
         }
 
+    def digest(self) -> str:
+        """Return a hash of all files' paths and contents."""
+        return self.shard_digest(self.tree.paths)
+
     def new_run(self, *, rehearsal: bool) -> AuditRun:
         """Return the state of one run."""
         return AuditRun(self, rehearsal)
@@ -76,7 +81,7 @@ class AuditWork:
             self._shards[tokens] = [list(shard.names) for shard in self.tree.shards(tokens)]
         return [list(names) for names in self._shards[tokens]]
 
-    def digest(self, names: Sequence[str]) -> str:
+    def shard_digest(self, names: Sequence[str]) -> str:
         """Return a hash of the names and contents of a shard's files: equal ones render to equal text.
 
         :raises ValueError: a name is no file of the tree.
@@ -95,11 +100,14 @@ class AuditWork:
 
     def tokens(self, names: Sequence[str]) -> int:
         """Return the estimated tokens of a shard's numbered text."""
-        return sum(self.tree.info(self._path(name)).tokens for name in names)
+        digest = self.shard_digest(names)
+        if digest not in self._tokens:
+            self._tokens[digest] = sum(self.tree.info(self._path(name)).tokens for name in names)
+        return self._tokens[digest]
 
     def text(self, names: Sequence[str]) -> Part:
         """Return a shard's numbered text, hashed once for all who read it."""
-        digest = self.digest(names)
+        digest = self.shard_digest(names)
         if digest in self._parts:
             self._parts.move_to_end(digest)
             return self._parts[digest]

@@ -13,12 +13,12 @@ import click
 from planlang import Problem
 from planlang import check as check_source
 from planloom._errors import Misuse, PlanRefused
-from planloom.jobs import compile_plan, decide, default_price, kits_in, require_roles
+from planloom.desk import JobDesk
+from planloom.jobs import compile_plan, default_price, kits_in
 from planloom.kits import Kit, KitWork
-from planloom.loom import Job, Outcome, RunControl, open_loom
-from planloom.rehearsal import Rehearsal
+from planloom.loom import Job
 from planloom.rehearsal import rehearse as rehearse_program
-from planloom.terminal import Progress, approve, outcome_line, run_cancellable, show_rehearsal
+from planloom.terminal import outcome_line, show_rehearsal
 from planloom.words import build_vocabulary
 
 from .app import CREDITS, App, app_command, out_console, read_arguments, say_console
@@ -173,7 +173,17 @@ def run(
         args=args,
         cap=settings.cap if cap is None else cap,
     )
-    outcome = _run_job(attrs.evolve(app, settings=settings), job, source, str(plan), yes)
+    desk = JobDesk(
+        registry=app.registry,
+        settings=settings,
+        job=job,
+        console=say_console(),
+        confirm=lambda question: click.confirm(question, err=True),
+        yes=yes,
+    )
+    priced = desk.price(source, str(plan))
+    desk.approve(priced)
+    outcome = desk.run(priced)
     say_console().print(outcome_line(outcome))
     if as_json:
         click.echo(json.dumps({"result": outcome.result, "status": outcome.status, "error": outcome.error}, indent=2))
@@ -182,42 +192,3 @@ def run(
     if outcome.error:
         click.echo(f"planloom: {outcome.error}", err=True)
     return outcome.exit_code
-
-
-def _run_job(app: App, job: Job, source: str, name: str, yes: bool) -> Outcome:
-    program, _ = compile_plan(source, build_vocabulary(app.registry, app.settings, job.kits), name)
-    rehearsal = _rehearsed(app, job, program)
-    decision = decide(app.registry, app.settings, rehearsal, job.cap)
-    console = say_console()
-    show_rehearsal(console, rehearsal, f"Rehearsal of {name}")
-    decision = approve(console, rehearsal, decision, yes=yes, confirm=lambda text: click.confirm(text, err=True))
-    roles = require_roles(app.settings, rehearsal)
-    job = attrs.evolve(job, facts={"estimate": rehearsal.as_json(), "decision": attrs.asdict(decision)})
-
-    async def main(control: RunControl) -> Outcome:
-        async with open_loom(app.registry, app.settings) as loom:
-            before = loom.unfinished(job)
-            with Progress(console) as progress:
-                return await loom.run(
-                    job,
-                    program,
-                    source,
-                    budget=before.budget if before else None,
-                    listeners=(progress.listener,),
-                    control=control,
-                    roles=roles,
-                )
-
-    return run_cancellable(main)
-
-
-def _rehearsed(app: App, job: Job, program: Any) -> Rehearsal:
-    return rehearse_program(
-        program,
-        registry=app.registry,
-        settings=app.settings,
-        works=job.works,
-        prices=lambda role: app.settings.role(role).price,
-        budget=job.cap,
-        args=job.args,
-    )

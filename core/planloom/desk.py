@@ -1,0 +1,130 @@
+"""The desk: where a job is planned, priced, approved and run, step by step, from a terminal.
+
+Each step that needs the store opens it for itself, so that no event loop runs while a person is asked. A plan that was
+rehearsed before under the same conditions is not rehearsed again: its estimate is read from the earlier run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+from rich.console import Console
+from rich.text import Text
+
+from .gates import Decision
+from .jobs import PricedPlan, decide, estimate_key, price_plan, recalled_plan, require_roles, write_plan
+from .kits import Kit
+from .lead import WrittenPlan
+from .loom import Job, Outcome, RunControl, open_loom
+from .plugins import Registry
+from .settings import Settings
+from .terminal import Progress, approve, run_cancellable, show_rehearsal
+from .words import build_vocabulary
+
+__all__ = ["JobDesk"]
+
+
+@attrs.define(kw_only=True)
+class JobDesk:
+    """Takes one job from plan to outcome; its owner calls the steps in order, where no event loop is running.
+
+    :ivar console: where prices and progress are shown. :ivar confirm: asks a person a yes-or-no question.
+    :ivar yes: the person approves whatever the plan costs within the budget.
+    """
+
+    registry: Registry
+    settings: Settings
+    job: Job
+    console: Console
+    confirm: Callable[[str], bool]
+    yes: bool = False
+    _budget: str = ""
+
+    def write(self, kit: Kit, sheet: str) -> WrittenPlan:
+        """Have the lead write the plan.
+
+        :raises RunAborted: the lead cannot be asked. :raises ModelError: it gave no answer.
+        """
+
+        async def main() -> WrittenPlan:
+            async with open_loom(self.registry, self.settings) as loom:
+                self._budget = self._budget_of(loom.unfinished(self.job))
+                vocabulary = build_vocabulary(self.registry, self.settings, self.job.kits)
+                return await write_plan(loom, self.job, kit, vocabulary, sheet, self._budget)
+
+        return asyncio.run(main())
+
+    def price(self, source: str, name: str) -> PricedPlan:
+        """Check and rehearse a plan, and show what it would need.
+
+        :raises PlanRefused: the check found problems.
+        """
+        vocabulary = build_vocabulary(self.registry, self.settings, self.job.kits)
+        key = estimate_key(self.registry, self.settings, self.job, source)
+        facts = asyncio.run(self._look_back(key))
+        if facts is not None:
+            priced = recalled_plan(source, vocabulary, facts, name)
+        else:
+            priced = price_plan(
+                source,
+                vocabulary,
+                registry=self.registry,
+                settings=self.settings,
+                works=self.job.works,
+                cap=self.job.cap,
+                args=self.job.args,
+                name=name,
+            )
+        self.job = attrs.evolve(self.job, facts={**self.job.facts, "estimate_key": key, **priced.as_facts()})
+        at = " at the default prices; offline it is free" if priced.with_models else ""
+        show_rehearsal(self.console, priced.with_models or priced.rehearsal, f"The plan ({name}), rehearsed{at}")
+        return priced
+
+    def approve(self, priced: PricedPlan) -> Decision:
+        """Return the gate's decision, or a person's.
+
+        :raises PlanRefused: the gate refused the plan. :raises PlanHeld: it waits for a person.
+        """
+        decision = decide(self.registry, self.settings, priced.rehearsal, self.job.cap)
+        decision = approve(self.console, priced.rehearsal, decision, yes=self.yes, confirm=self.confirm)
+        self.console.print(Text(f"{decision.verdict} by {decision.who}: {decision.reason}"))
+        self.job = attrs.evolve(self.job, facts={**self.job.facts, "decision": attrs.asdict(decision)})
+        return decision
+
+    def run(
+        self, priced: PricedPlan, *, planning: int = 0, found: Callable[[RunControl], str] = lambda control: ""
+    ) -> Outcome:
+        """Run an approved plan with live progress; Ctrl-C cancels it.
+
+        :param planning: what planning cost at full price, in micro-credits. :param found: what the kit counts so far.
+        """
+        roles = require_roles(self.settings, priced.rehearsal)
+
+        async def main(control: RunControl) -> Outcome:
+            async with open_loom(self.registry, self.settings) as loom:
+                budget = self._budget or self._budget_of(loom.unfinished(self.job))
+                with Progress(self.console, lambda: found(control)) as progress:
+                    return await loom.run(
+                        self.job,
+                        priced.program,
+                        priced.source,
+                        budget=budget,
+                        spent_before=planning,
+                        listeners=(progress.listener,),
+                        control=control,
+                        roles=roles,
+                    )
+
+        return run_cancellable(main)
+
+    def _budget_of(self, unfinished: Any) -> str:
+        """An unfinished run of this job hands on its budget, so that what it spent still counts under the cap."""
+        return unfinished.budget if unfinished is not None else f"job-{self.job.key}-{secrets.token_hex(3)}"
+
+    async def _look_back(self, key: str) -> Mapping[str, Any] | None:
+        async with open_loom(self.registry, self.settings) as loom:
+            return loom.known_estimate(self.job, key)
