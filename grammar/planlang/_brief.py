@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspect import Parameter
 
 from ._names import BUILTINS
+from ._near import listed
 from ._vocabulary import Vocabulary, Word
 
 __all__ = ["brief"]
@@ -33,22 +34,33 @@ def brief(vocabulary: Vocabulary) -> str:
 
 def _within(vocabulary: Vocabulary, room: int) -> str:
     """Return one line a word and value; where all do not fit, descriptions are cut, then left out."""
+    words = list(vocabulary.words.values())
+    shared = _shared(words)
     text = ""
     for most in (400, 160, 100, 60, 30, 0):
-        lines = [_word(word, most) for word in vocabulary.words.values()]
+        lines = [_word(word, most, shared) for word in words]
         lines += [_line(value.name, value.doc, most) for value in vocabulary.values.values()]
+        lines += [f"`{parameter}` is one of: {names}." for parameter, names in shared]
         text = "\n".join(lines)
         if len(text) <= room:
             return text
     return text[: max(room, 0)].rpartition("\n")[0]
 
 
-def _word(word: Word, most: int) -> str:
-    shown = ", ".join(_parameters(word))
-    choices = "".join(
-        f" {parameter}: {', '.join(sorted(names)[:12])}." for parameter, names in word.choices.items() if names and most
-    )
-    return _line(f"{word.name}({shown})", word.doc + choices, most)
+def _choices(word: Word) -> list[tuple[str, str]]:
+    return [(parameter, listed(sorted(names))) for parameter, names in word.choices.items() if names]
+
+
+def _shared(words: list[Word]) -> list[tuple[str, str]]:
+    """Return the choices that several words offer, so that they are listed once."""
+    every = [choice for word in words for choice in _choices(word)]
+    return [choice for choice in dict.fromkeys(every) if every.count(choice) > 1]
+
+
+def _word(word: Word, most: int, shared: list[tuple[str, str]]) -> str:
+    own = [f"{parameter}: {names}" for parameter, names in _choices(word) if (parameter, names) not in shared]
+    listing = f" ({'; '.join(own)})" if own and most else ""
+    return _line(f"{word.name}({', '.join(_parameters(word))})", word.doc, most) + listing
 
 
 def _parameters(word: Word) -> list[str]:

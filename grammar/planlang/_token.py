@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["KEYWORDS", "OPERATORS", "Token"]
+__all__ = ["CLOSERS", "KEYWORDS", "OPENERS", "OPERATORS", "Token"]
 
 _KEYWORDS = """
 and as assert async await break class continue def del elif else except finally for from global if import in is lambda
@@ -15,6 +15,8 @@ _OPERATORS = """
 """
 
 KEYWORDS = frozenset(_KEYWORDS.split())
+CLOSERS = {"(": ")", "[": "]", "{": "}"}
+OPENERS = {")": "(", "]": "[", "}": "{"}
 OPERATORS = tuple(_OPERATORS.split())
 
 

@@ -14,13 +14,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from . import _cut_messages as said
 from ._characters import clean, stray
 from ._faults import Fault
 from ._layout import Layout
 from ._limits import Rules
 from ._literals import number, unescape
 from ._prose import looks_like_prose
-from ._token import KEYWORDS, OPERATORS, Token
+from ._token import CLOSERS, KEYWORDS, OPENERS, OPERATORS, Token
 
 __all__ = ["Tokens", "tokenize"]
 
@@ -42,8 +43,6 @@ _TEXT_END = {
 _LINE_END = re.compile(r"[^\r\n]*")
 _SELF_DOCUMENTING = re.compile(r"=(?!=)[ \t\r\n]*(?=[}!:])")
 _CONVERSION = re.compile(r"![ \t]*(\w*)[ \t]*")
-_CLOSERS = {"(": ")", "[": "]", "{": "}"}
-_OPENERS = {")": "(", "]": "[", "}": "{"}
 _CURLY = {"\u201c": '\u201c\u201d\u201e"', "\u201d": '\u201c\u201d\u201e"', "\u201e": '\u201c\u201d\u201e"'}
 _CURLY |= dict.fromkeys("\u2018\u2019\u201a", "\u2018\u2019\u201a'")
 _STARTS = frozenset(("NAME", "NUMBER", "STRING", "FSTART", "True", "False", "None", "(", "[", "{", "-"))
@@ -97,7 +96,7 @@ class _Cutter:
         self.fstring_depth = 0
         self.rereads = 0
         self.line_spoiled = self.in_match = False
-        self.said: set[str] = set()
+        self.told: set[str] = set()
         self.readers: dict[str, Callable[[str, int, int], int]] = {
             "name": self._name,
             "op": self._operator,
@@ -137,8 +136,8 @@ class _Cutter:
 
     def once(self, code: str, start: int, end: int, message: str, hint: str) -> None:
         """Complain about a cause that usually strikes many times in one plan."""
-        if code not in self.said:
-            self.said.add(code)
+        if code not in self.told:
+            self.told.add(code)
             self.complain(code, start, end, message, hint)
 
     def _replace_line(self, pos: int) -> None:
@@ -157,7 +156,7 @@ class _Cutter:
         line_start = max(self.source.rfind("\n", 0, start), self.source.rfind("\r", 0, start)) + 1
         line = self.source[line_start : self._line_end(start)]
         if looks_like_prose(line):
-            self.once("PL009", line_start, line_start + len(line), *_PROSE)
+            self.once("PL009", line_start, line_start + len(line), *said.PROSE)
         else:
             self.complain(code, start, end, message, hint)
         resume = self._line_end(start)
@@ -168,7 +167,7 @@ class _Cutter:
         inside = next((i for i, (opener, _) in enumerate(self.brackets) if opener[0] == "f"), len(self.brackets))
         still = self.brackets[:inside]
         for char in reversed(unread.rstrip(" \t:")):
-            if not still or char != _CLOSERS[still[-1][0]]:
+            if not still or char != CLOSERS[still[-1][0]]:
                 break
             still.pop()
         return still
@@ -177,7 +176,7 @@ class _Cutter:
         """Name the bracket that swallowed the rest of the source; return where its line should have ended."""
         opener, start = self.brackets[0]
         if not self.line_spoiled:
-            self.complain("PL011", start, start + 1, *_unclosed(opener))
+            self.complain("PL011", start, start + 1, *said.unclosed(opener))
         self.line_spoiled = True
         self.brackets.clear()
         self.rereads += 1
@@ -207,21 +206,21 @@ class _Cutter:
 
     def _blank(self, end: int) -> int:
         if end == len(self.source) and self.source[end - 1] in "\r\n":
-            self.complain("PL006", end - 2, end - 1, *_BACKSLASH)
+            self.complain("PL006", end - 2, end - 1, *said.BACKSLASH)
         return end
 
     def _name(self, word: str, pos: int, base: int) -> int:
         end = pos + len(word)
         self.tokens.append(Token(word if word in KEYWORDS else "NAME", word, pos, end))
-        if not word.isascii() and word not in self.said:
-            self.said.add(word)
+        if not word.isascii() and word not in self.told:
+            self.told.add(word)
             self.complain("PL030", pos, end, *stray(word))
         return end
 
     def _operator(self, op: str, pos: int, base: int) -> int:
-        if op in _OPENERS:
+        if op in OPENERS:
             return self._close(op, pos, base)
-        if op in _CLOSERS:
+        if op in CLOSERS:
             self._open(op, pos)
         self.tokens.append(Token(op, op, pos, pos + len(op)))
         return pos + len(op)
@@ -240,7 +239,7 @@ class _Cutter:
         self.out.code_characters -= len(text)
         if base >= 0 and len(self.brackets) == base + 1:
             start = self.brackets[-1][1]
-            raise self._spoil("PL016", start, pos, *_FIELD_OPEN)
+            raise self._spoil("PL016", start, pos, *said.FIELD_OPEN)
         if self.brackets:
             return end
         if self.line_spoiled:
@@ -269,29 +268,29 @@ class _Cutter:
     def _open(self, opener: str, pos: int) -> None:
         self.brackets.append((opener, pos))
         if len(self.brackets) > self.rules.node_height:
-            self.complain("PL004", pos, pos + 1, *_too_deep(self.rules.node_height))
+            self.complain("PL004", pos, pos + 1, *said.too_deep(self.rules.node_height))
             raise _TooDeep
 
     def _close(self, closer: str, pos: int, base: int) -> int:
         """Match a closing bracket with what is open, and return where to go on."""
         inner = self.brackets[base + 1 :]
-        if inner and inner[-1][0] == _OPENERS[closer]:
+        if inner and inner[-1][0] == OPENERS[closer]:
             self.brackets.pop()
-        elif any(opener == _OPENERS[closer] for opener, _ in inner):
+        elif any(opener == OPENERS[closer] for opener, _ in inner):
             self._close_skipped(closer)
         elif inner:
             opener = self.brackets.pop()[0]
-            self._spoil_on("PL012", pos, *_mismatch(closer, opener))
+            self._spoil_on("PL012", pos, *said.mismatch(closer, opener))
         else:
-            self._spoil_on("PL012", pos, *_stray_closer(closer))
+            self._spoil_on("PL012", pos, *said.stray_closer(closer))
         self.tokens.append(Token(closer, closer, pos, pos + 1))
         return pos + 1
 
     def _close_skipped(self, closer: str) -> None:
         """Close what lies inside the bracket that ``closer`` belongs to: those were never closed."""
-        while self.brackets[-1][0] != _OPENERS[closer]:
+        while self.brackets[-1][0] != OPENERS[closer]:
             opener, start = self.brackets.pop()
-            self._spoil_on("PL011", start, *_unclosed(opener, closer))
+            self._spoil_on("PL011", start, *said.unclosed(opener, closer))
         self.brackets.pop()
 
     def _spoil_on(self, code: str, start: int, message: str, hint: str) -> None:
@@ -305,7 +304,7 @@ class _Cutter:
         if char in _CURLY:
             return self._curly(pos)
         if char == "\\":
-            raise self._spoil("PL006", pos, pos + 1, *_BACKSLASH)
+            raise self._spoil("PL006", pos, pos + 1, *said.BACKSLASH)
         if looks_like_prose(self.source[self.layout.line_begin(pos) : self._line_end(pos)]):
             raise self._spoil("PL006", pos, pos + 1, "", "")
         if not self.line_spoiled:
@@ -322,8 +321,8 @@ class _Cutter:
         line_end = self._line_end(pos + 1)
         close = next((i for i in range(pos + 1, line_end) if self.source[i] in quotes), -1)
         if close < 0:
-            raise self._spoil("PL007", pos, pos + 1, *_curly_quote(straight))
-        self.once("PL007", pos, pos + 1, *_curly_quote(straight))
+            raise self._spoil("PL007", pos, pos + 1, *said.curly_quote(straight))
+        self.once("PL007", pos, pos + 1, *said.curly_quote(straight))
         self.tokens.append(Token("STRING", self.source[pos + 1 : close], pos, close + 1))
         return close + 1
 
@@ -335,7 +334,7 @@ class _Cutter:
             return self._plain_text(prefix, quote, pos, inside)
         if prefix in ("f", "fr", "rf"):
             return self._fstring(prefix, quote, pos, inside)
-        self.complain("PL019", pos, inside, *_prefix(opening, prefix, quote))
+        self.complain("PL019", pos, inside, *said.prefix(opening, prefix, quote))
         return self._plain_text("", quote, pos, inside)
 
     def _plain_text(self, prefix: str, quote: str, pos: int, inside: int) -> int:
@@ -345,7 +344,7 @@ class _Cutter:
         end = found.end()
         text = self.source[inside : end - len(quote)]
         if "b" in prefix:
-            self.complain("PL050", pos, end, *_BYTES)
+            self.complain("PL050", pos, end, *said.BYTES)
         elif prefix != "r":
             text = unescape(text, inside, self.complain)
         self.out.code_characters -= end - pos
@@ -356,9 +355,9 @@ class _Cutter:
         if len(quote) == 1:
             field = self._own_field(quote)
             if field >= 0:
-                return self._spoil("PL016", field, field + 1, *_FIELD_OPEN)
-            return self._spoil("PL013", pos, pos + 1, *_unclosed_quote(quote))
-        self.complain("PL013", pos, pos + 3, *_unclosed_quote(quote))
+                return self._spoil("PL016", field, field + 1, *said.FIELD_OPEN)
+            return self._spoil("PL013", pos, pos + 1, *said.unclosed_quote(quote))
+        self.complain("PL013", pos, pos + 3, *said.unclosed_quote(quote))
         return _Spoiled(len(self.source), [])
 
     def _own_field(self, quote: str) -> int:
@@ -373,7 +372,7 @@ class _Cutter:
     def _fstring(self, prefix: str, quote: str, pos: int, inside: int) -> int:
         self.fstring_depth += 1
         if self.fstring_depth > _DEEPEST_FSTRING:
-            self.complain("PL004", pos, inside, *_too_deep(_DEEPEST_FSTRING))
+            self.complain("PL004", pos, inside, *said.too_deep(_DEEPEST_FSTRING))
             raise _TooDeep
         self.tokens.append(Token("FSTART", self.source[pos:inside], pos, inside))
         end = self._fstring_parts("r" in prefix, quote, pos, inside)
@@ -402,14 +401,14 @@ class _Cutter:
             else:
                 pos += 1
         if not single:
-            self.complain("PL013", start, start + len(quote), *_unclosed_quote(quote))
+            self.complain("PL013", start, start + len(quote), *said.unclosed_quote(quote))
             raise _Spoiled(size, [])
-        raise self._spoil("PL013", start, start + 1, *_unclosed_quote(quote))
+        raise self._spoil("PL013", start, start + 1, *said.unclosed_quote(quote))
 
     def _brace(self, pos: int) -> int:
         if self.source.startswith(("{{", "}}"), pos):
             return pos + 2
-        self.complain("PL016", pos, pos + 1, *_SINGLE_BRACE)
+        self.complain("PL016", pos, pos + 1, *said.SINGLE_BRACE)
         return pos + 1
 
     def _skip_escape(self, pos: int, raw: bool) -> int:
@@ -439,9 +438,9 @@ class _Cutter:
         opened = len(self.tokens)
         end = self._code(pos + 1, base)
         if end >= len(self.source):
-            raise self._spoil("PL016", pos, pos + 1, *_FIELD_OPEN)
+            raise self._spoil("PL016", pos, pos + 1, *said.FIELD_OPEN)
         if len(self.tokens) == opened or self.tokens[opened].type in ("FEQ", "CONVERSION"):
-            raise self._spoil("PL016", pos, end + 1, *_EMPTY_FIELD)
+            raise self._spoil("PL016", pos, end + 1, *said.EMPTY_FIELD)
         if self.source[end] == ":":
             end = self._spec(end, quote, raw)
         self.tokens.append(Token("FIELD_CLOSE", "}", end, end + 1))
@@ -464,10 +463,10 @@ class _Cutter:
         letter = found.group(1) if found else ""
         end = found.end() if found else pos + 1
         if letter not in ("r", "s", "a"):
-            self.complain("PL016", pos, end, *_bad_conversion(letter))
+            self.complain("PL016", pos, end, *said.bad_conversion(letter))
             letter = "r"
         if self.source[end : end + 1] not in ("}", ":"):
-            raise self._spoil("PL016", self.brackets[-1][1], end, *_FIELD_OPEN)
+            raise self._spoil("PL016", self.brackets[-1][1], end, *said.FIELD_OPEN)
         self.tokens.append(Token("CONVERSION", letter, pos, end))
         return end
 
@@ -487,70 +486,4 @@ class _Cutter:
                 break
             else:
                 pos += 1
-        raise self._spoil("PL016", self.brackets[-1][1], self.brackets[-1][1] + 1, *_FIELD_OPEN)
-
-
-# ---- what is said: (message, hint)
-
-_PROSE = (
-    "this line is prose, not part of a plan",
-    "send the plan alone; put explanations behind `#`.",
-)
-_FIELD_OPEN = (
-    "this `{` in an f-string is never closed",
-    "close the field with `}` before the text ends, or write `{{` for a brace.",
-)
-_EMPTY_FIELD = (
-    "this f-string field is empty",
-    "put an expression between the braces, or write `{{}}` for the braces themselves.",
-)
-_SINGLE_BRACE = ("a single `}` in an f-string closes nothing", "write `}}` for a brace.")
-_BYTES = ("bytes are not part of the plan language", "drop the `b`: use a text.")
-_BACKSLASH = (
-    "a backslash outside a text must be the last character of its line",
-    "delete the backslash, or put the expression in brackets to go on in the next line.",
-)
-
-
-def _unclosed(opener: str, closer: str = "") -> tuple[str, str]:
-    before = f" before the `{closer}` that ends what is around it" if closer else ""
-    return f"`{opener}` is never closed{before}", f"add the `{_CLOSERS[opener]}` that belongs to it."
-
-
-def _mismatch(closer: str, opener: str) -> tuple[str, str]:
-    return f"`{closer}` cannot close `{opener}`", f"write `{_CLOSERS[opener]}` here."
-
-
-def _stray_closer(closer: str) -> tuple[str, str]:
-    return f"`{closer}` closes nothing: no `{_OPENERS[closer]}` is open here", f"delete this `{closer}`."
-
-
-def _unclosed_quote(quote: str) -> tuple[str, str]:
-    if len(quote) == 3:
-        return f"the text that starts here is never closed by {quote}", f"add {quote} where the text ends."
-    return (
-        "the text that starts here is not closed on its line",
-        f"close it with {quote} before the line ends; write a line break inside it as `\\n`.",
-    )
-
-
-def _curly_quote(straight: str) -> tuple[str, str]:
-    return "this is a curly quote, which Python does not read", f"use straight quotes: {straight}."
-
-
-def _prefix(opening: str, prefix: str, quote: str) -> tuple[str, str]:
-    shown = opening[: len(prefix)]
-    if prefix in ("t", "tr", "rt"):
-        return f"template texts (`{shown}{quote}`) are not part of the plan language", "write an f-string."
-    return f"`{shown}` is not a prefix of a text", "use none, `r` or `f`."
-
-
-def _bad_conversion(letter: str) -> tuple[str, str]:
-    return f"`!{letter}` is not a conversion", "use `!r`, `!s` or `!a`, or leave it out."
-
-
-def _too_deep(most: int) -> tuple[str, str]:
-    return (
-        f"this nests more than {most} levels deep",
-        "give parts of it names of their own, in lines before this one.",
-    )
+        raise self._spoil("PL016", self.brackets[-1][1], self.brackets[-1][1] + 1, *said.FIELD_OPEN)
