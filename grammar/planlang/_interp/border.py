@@ -79,10 +79,10 @@ def _copy_out(meter: Meter, value: Any, functions: bool) -> tuple[Any, int]:
     while stack:
         kind, items, made = stack[-1]
         for item in items:
-            meter.work(1)
             size += _ITEM_BYTES
             if type(item) in SCALARS:
-                size += len(item) if type(item) is str else 0
+                if type(item) is str:
+                    size += len(item)
                 made.append(item)
             elif type(item) in _PLAIN:
                 if len(stack) > meter.limits.data_depth:
@@ -100,6 +100,7 @@ def _copy_out(meter: Meter, value: Any, functions: bool) -> tuple[Any, int]:
 
 def _children(meter: Meter, value: Any) -> Iterator[Any]:
     kind = type(value)
+    meter.work(1 + len(value.source if kind is DictView else value))
     if kind is PlanDict:
         meter.dict_of(len(value))
         return chain.from_iterable(value.items())
@@ -169,10 +170,10 @@ def _copy_in(task: Task, value: Any) -> tuple[Any, int]:
     while stack:
         kind, items, made = stack[-1]
         for item in items:
-            meter.work(1)
             size += _ITEM_BYTES
             if type(item) in SCALARS:
-                size += len(item) if type(item) is str else 0
+                if type(item) is str:
+                    size += len(item)
                 made.append(_scalar_in(meter, item))
             elif type(item) in (list, tuple, dict, set, frozenset, KeptSet):
                 if len(stack) > meter.limits.data_depth:
@@ -189,6 +190,7 @@ def _copy_in(task: Task, value: Any) -> tuple[Any, int]:
 
 
 def _host_children(meter: Meter, value: Any) -> Iterator[Any]:
+    meter.work(1 + len(value))
     if type(value) is dict:
         meter.dict_of(len(value))
         return chain.from_iterable(value.items())

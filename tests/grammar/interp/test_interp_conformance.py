@@ -14,6 +14,15 @@ from planlang import PlanFailed, PlanLimitError, PlanRejected
 CASES = Path(__file__).parent.parent / "cases"
 
 
+def seconds_allowed() -> float:
+    """Return five seconds of a machine that counts to a million in 0.06 s, in seconds of this one."""
+    started_at = time.process_time()
+    total = 0
+    for number in range(300_000):
+        total += number
+    return 5 * max(1.0, (time.process_time() - started_at) / 0.02)
+
+
 def read(name: str) -> list[Any]:
     lines = (CASES / name).read_text(encoding="utf-8").splitlines()
     return [pytest.param(case, id=case["id"]) for case in map(json.loads, lines)]
@@ -37,6 +46,7 @@ def test_a_valid_program_gives_what_python_gives(case: Any, run: Any) -> None:
 @pytest.mark.parametrize("case", read("bounded_programs.jsonl"))
 def test_a_bomb_is_stopped_soon_and_by_name(case: Any, run: Any) -> None:
     before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    allowed_s = seconds_allowed()
     started_at = time.process_time()
     try:
         run(case["source"])
@@ -47,5 +57,5 @@ def test_a_bomb_is_stopped_soon_and_by_name(case: Any, run: Any) -> None:
         assert error.kind in ("RuntimeError", "TypeError", "ValueError", "OverflowError")
     except PlanRejected as error:
         assert error.problems
-    assert time.process_time() - started_at < 5
+    assert time.process_time() - started_at < allowed_s
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb < 250_000
