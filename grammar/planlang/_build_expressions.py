@@ -80,7 +80,8 @@ def _power(b: Building, parts: Parts) -> n.Node:
     if isinstance(exponent, n.Constant) and exponent.value in (2, 3):
         shown = b.text_of(base, 20)
         hint = f"multiply: `{' * '.join([shown] * int(exponent.value or 0))}`."
-    return b.refused("**", mark, [base, exponent], [], hint)
+    whole = Token(mark.type, mark.value, base.start, exponent.end)
+    return b.refused("**", whole, [base, exponent], [], hint)
 
 
 def _await(b: Building, parts: Parts) -> n.Node:

@@ -14,6 +14,10 @@ from ._survey import Survey
 __all__ = ["check_names"]
 
 
+_MOST_SUGGESTIONS = 20
+"""Looking for the name that was meant costs the more, the more there are; nobody reads that many problems."""
+
+
 def check_names(survey: Survey) -> None:
     """Judge every name of the plan; one problem a name, at its first place."""
     _underscores(survey)
@@ -54,6 +58,8 @@ def _underscores(survey: Survey) -> None:
 
 def _unknown(survey: Survey) -> None:
     inline = {name.id for node in survey.all(n.Refused) for name in node.binds}
+    known = survey.known()
+    told = 0
     for name in _first(survey.names.unknown):
         if name.id in inline or _private(name.id) or not name.id.isascii() or _is_module(survey, name):
             continue
@@ -61,7 +67,8 @@ def _unknown(survey: Survey) -> None:
             message = f"`{name.id}` is not part of the plan language"
             survey.at("PL115", name, message, f"{NOT_BUILTINS[name.id]}.")
         elif survey.whole:
-            _say_unknown(survey, name)
+            told += 1
+            _say_unknown(survey, name, known if told <= _MOST_SUGGESTIONS else [])
 
 
 def _is_module(survey: Survey, name: n.Name) -> bool:
@@ -69,8 +76,8 @@ def _is_module(survey: Survey, name: n.Name) -> bool:
     return name.id in MODULES and isinstance(survey.parent.get(name), n.Attribute | n.MethodCall)
 
 
-def _say_unknown(survey: Survey, name: n.Name) -> None:
-    near = nearest(name.id, survey.known())
+def _say_unknown(survey: Survey, name: n.Name, known: list[str]) -> None:
+    near = nearest(name.id, known)
     if near:
         hint = f"write `{near}`."
     else:

@@ -305,7 +305,7 @@ class _Cutter:
             return self._curly(pos)
         if char == "\\":
             raise self._spoil("PL006", pos, pos + 1, *said.BACKSLASH)
-        if looks_like_prose(self.source[self.layout.line_begin(pos) : self._line_end(pos)]):
+        if not self.line_spoiled and looks_like_prose(self.source[self.layout.line_begin(pos) : self._line_end(pos)]):
             raise self._spoil("PL006", pos, pos + 1, "", "")
         if not self.line_spoiled:
             self.once("PL006", pos, pos + 1, *stray(char))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import time
 import warnings
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -139,3 +141,22 @@ def test_what_passes_is_python(audit_vocabulary: Vocabulary, source: str) -> Non
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compile(source, "plan", "exec")
+
+
+WORST = {
+    "unknown names beside bound ones": "".join(f"name{i}q = namex{i}\n" for i in range(1500)),
+    "tasks appended in a loop": "t = []\nfor s in [1]:\n" + "    t.append(lambda: s)\n" * 1300 + "result = parallel(t)",
+    "functions that call the next": "".join(f"def g{i}():\n    return g{i + 1}()\n" for i in range(900)),
+    "marks that are no operators": "! " * 15_000,
+    "brackets never closed": "x = (\n" * 5000,
+    "texts never closed": 'x = "\n' * 6000,
+    "one syntax error a line": "x = = 1\n" * 3900,
+    "attributes": "x = 1\nresult = [" + "x.foo," * 4500 + "]",
+}
+
+
+@pytest.mark.parametrize("name", WORST)
+def test_no_text_of_allowed_length_takes_long(name: str, audit_vocabulary: Vocabulary) -> None:
+    started_at = time.process_time()
+    assert check(WORST[name], audit_vocabulary)
+    assert time.process_time() - started_at < 4

@@ -1,0 +1,56 @@
+"""A hint that shows code in backticks, put in the place of what is marked, gives an accepted plan."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from planlang import Problem, Vocabulary, check
+
+SOURCES = [
+    "result = lenn([1])",
+    "x = true\nresult = x",
+    'result = scan(work(), "boundary")',
+    'result = [agent("x", model="wroker")]',
+    "result = parallel([lambda: scan(s) for s in shards()])",
+    'result = parallel([lambda: scan(s, l) for s in shards() for l in ["logic"]])',
+    "tasks = []\nfor s in shards():\n    tasks.append(lambda: scan(s))\nresult = parallel(tasks)",
+    "def f(x, *, k=1):\n    return x\nresult = parallel([lambda k=2: f(s, k=k) for s in shards()])",
+    "result = parallel([scan(s) for s in shards()])",
+    'result = parallel([agent("a"), agent("b")])',
+    'result = parallel(work(), lambda p: agent(f"read {p}"))',
+    "def f(p):\n    return agent(p)\nresult = parallel(work(), f)",
+    "x = [1]\nreturn x",
+    "result = 0777",
+    "gr\u00f6sse = 1\nresult = 1",
+    "result = l\u0435n([1])",
+    "result = 5000000",
+    "result = 2000001",
+    "result = sorted(x for x in [2, 1], reverse=True)",
+    "result = 7 ** 2",
+    "result = budget.remaining()",
+    "result = LENSES()",
+    "x = 3\nresult = [*(*[1])]",
+]
+
+
+def mended(source: str, problem: Problem) -> str:
+    shown = re.findall(r"`([^`]+)`", problem.hint)
+    assert shown, problem.hint
+    starts = [0]
+    for line in source.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    start = starts[problem.line - 1] + problem.column - 1
+    end = starts[problem.end_line - 1] + problem.end_column - 1
+    return source[:start] + shown[0].strip('"' if source[start] != '"' else "") + source[end:]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_hint_applied_as_written_is_accepted(source: str, audit_vocabulary: Vocabulary) -> None:
+    for _ in range(3):
+        problems = [p for p in check(source, audit_vocabulary) if p.severity == "problem"]
+        if not problems:
+            return
+        source = mended(source, problems[0])
+    assert problems == [], source
