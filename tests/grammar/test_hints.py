@@ -36,7 +36,7 @@ SOURCES = [
 
 
 def mended(source: str, problem: Problem) -> str:
-    shown = re.findall(r"`([^`]+)`", problem.hint)
+    shown: list[str] = re.findall(r"`([^`]+)`", problem.hint)
     assert shown, problem.hint
     starts = [0]
     for line in source.split("\n"):
