@@ -7,7 +7,6 @@ run's back; :meth:`Recorder.flush` waits for them.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -19,7 +18,8 @@ from .stores import Event, Store, ThreadRow
 __all__ = ["Recorder"]
 
 _log = logging.getLogger("planloom")
-_RETRY_S = 1.0
+_RETRY_S = 0.5
+_LONGEST_RETRY_S = 5.0
 
 
 class Recorder:
@@ -63,7 +63,10 @@ class Recorder:
             self._wake()
 
     async def flush(self) -> None:
-        """Wait until everything is committed."""
+        """Wait until everything is committed.
+
+        :raises StoreError: it cannot be written; on a full disk after some seconds of trying.
+        """
         while self._writer is not None:
             await self._writer
 
@@ -85,18 +88,24 @@ class Recorder:
             while self._events or self._threads:
                 events, self._events = self._events, []
                 threads, self._threads = self._threads, {}
-                await self._commit(self._store, events, list(threads.values()))
+                try:
+                    await self._commit(self._store, events, list(threads.values()))
+                except BaseException:
+                    self._events = events + self._events
+                    self._threads = threads | self._threads
+                    raise
         finally:
             self._writer = None
 
     async def _commit(self, store: Store, events: list[Event], threads: list[ThreadRow]) -> None:
+        until = self._clock() + _LONGEST_RETRY_S
         while True:
             writes = [store.save_thread(row) for row in threads]
             if events:
                 writes.append(store.append_events(self._run, events))
-            try:
-                await asyncio.gather(*writes)
+            faults = [fault for fault in await asyncio.gather(*writes, return_exceptions=True) if fault is not None]
+            if not faults:
                 return
-            except StoreFull:
-                with contextlib.suppress(asyncio.CancelledError):
-                    await asyncio.sleep(_RETRY_S)
+            if not isinstance(faults[0], StoreFull) or self._clock() > until:
+                raise faults[0]
+            await asyncio.sleep(_RETRY_S)

@@ -10,7 +10,7 @@ import attrs
 from ._structured import Reading, read_answer, repair_request
 from .clients import ModelError
 from .front_door import Asker, FrontDoor
-from .questions import Message, Question, Reply, canonical_json, message_of
+from .questions import Message, Parameters, Question, Reply, canonical_json, message_of
 from .settings import RoleSettings, Settings
 from .workers import Performed, Schema, WorkerRequest
 
@@ -32,6 +32,7 @@ class ModelWorkers:
         self._door = door
         self._settings = settings
         self._run_number = run_number
+        self._parameters: dict[tuple[str, str, bytes | None], Parameters] = {}
 
     async def perform(self, request: WorkerRequest, asker: Asker) -> Performed:
         """Return what the worker brings back; a failure is a value with an error.
@@ -58,9 +59,10 @@ class ModelWorkers:
 
     def _question(self, request: WorkerRequest, role: RoleSettings) -> Question:
         messages = request.build().messages()
-        parameters = dict(role.parameters)
-        if request.schema is not None:
-            messages = self._with_schema(messages, parameters, request.schema, role)
+        mode = self._settings.endpoints[role.endpoint].json_mode
+        if request.schema is not None and mode != "json_schema":
+            messages = _with_schema(messages, request.schema)
+        parameters = self._parameters_for(role, request.schema, mode)
         return Question(
             endpoint=role.endpoint,
             model=role.model,
@@ -69,19 +71,27 @@ class ModelWorkers:
             sample=(self._run_number, request.sample),
         )
 
-    def _with_schema(
-        self, messages: tuple[Message, ...], parameters: dict[str, Any], schema: Schema, role: RoleSettings
-    ) -> tuple[Message, ...]:
-        mode = self._settings.endpoints[role.endpoint].json_mode
-        if mode == "json_schema":
-            shape = {"name": schema.name, "schema": dict(schema.shown)}
-            parameters["response_format"] = {"type": "json_schema", "json_schema": shape}
-            return messages
-        if mode == "json_object":
-            parameters["response_format"] = {"type": "json_object"}
-        text = canonical_json(dict(schema.shown)).decode("utf-8")
-        wanted = f"Answer with one JSON object that satisfies this JSON Schema:\n{text}"
-        return (*messages[:-1], message_of(messages[-1].role, *messages[-1].parts, wanted))
+    def _parameters_for(self, role: RoleSettings, schema: Schema | None, mode: str) -> Parameters:
+        """Return what is sent beside the messages; one object for all questions that send the same."""
+        key = (role.name, mode, None if schema is None else schema.canonical)
+        if key not in self._parameters:
+            wanted = _response_format(schema, mode) if schema is not None else {}
+            self._parameters[key] = Parameters({**role.parameters, **wanted})
+        return self._parameters[key]
+
+
+def _response_format(schema: Schema, mode: str) -> dict[str, Any]:
+    if mode == "json_schema":
+        shape = {"name": schema.name, "schema": dict(schema.shown)}
+        return {"response_format": {"type": "json_schema", "json_schema": shape}}
+    return {"response_format": {"type": "json_object"}} if mode == "json_object" else {}
+
+
+def _with_schema(messages: tuple[Message, ...], schema: Schema) -> tuple[Message, ...]:
+    """Ask for the schema in words, where the server has no way to be told."""
+    text = canonical_json(dict(schema.shown)).decode("utf-8")
+    wanted = f"Answer with one JSON object that satisfies this JSON Schema:\n{text}"
+    return (*messages[:-1], message_of(messages[-1].role, *messages[-1].parts, wanted))
 
 
 def _repair(question: Question, reply: Reply, reading: Reading) -> Question:

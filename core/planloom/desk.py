@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -26,6 +26,8 @@ from .terminal import Progress, approve, run_cancellable, show_rehearsal
 from .words import build_vocabulary
 
 __all__ = ["JobDesk"]
+
+_ESTIMATE = "estimate"
 
 
 @attrs.define(kw_only=True)
@@ -65,7 +67,7 @@ class JobDesk:
         """
         vocabulary = build_vocabulary(self.registry, self.settings, self.job.kits)
         key = estimate_key(self.registry, self.settings, self.job, source)
-        facts = asyncio.run(self._look_back(key))
+        facts = self.recall(_ESTIMATE, key)
         if facts is not None:
             priced = recalled_plan(source, vocabulary, facts, name)
         else:
@@ -79,7 +81,8 @@ class JobDesk:
                 args=self.job.args,
                 name=name,
             )
-        self.job = attrs.evolve(self.job, facts={**self.job.facts, "estimate_key": key, **priced.as_facts()})
+        kept = {_ESTIMATE: {"key": key, "value": priced.as_facts()}}
+        self.job = attrs.evolve(self.job, facts={**self.job.facts, "worked_out": kept})
         at = " at the default prices; offline it is free" if priced.with_models else ""
         show_rehearsal(self.console, priced.with_models or priced.rehearsal, f"The plan ({name}), rehearsed{at}")
         return priced
@@ -125,6 +128,20 @@ class JobDesk:
         """An unfinished run of this job hands on its budget, so that what it spent still counts under the cap."""
         return unfinished.budget if unfinished is not None else f"job-{self.job.key}-{secrets.token_hex(3)}"
 
-    async def _look_back(self, key: str) -> Mapping[str, Any] | None:
-        async with open_loom(self.registry, self.settings) as loom:
-            return loom.known_estimate(self.job, key)
+    def recall(self, name: str, key: str) -> Any:
+        """Return what an earlier run of this job worked out under this name from the same key, or ``None``."""
+
+        async def main() -> Any:
+            async with open_loom(self.registry, self.settings) as loom:
+                return loom.recall(self.job, name, key)
+
+        return asyncio.run(main())
+
+    def remember(self, run_id: str, name: str, key: str, value: Any) -> None:
+        """Keep with a run what was worked out for it, for later runs of this job."""
+
+        async def main() -> None:
+            async with open_loom(self.registry, self.settings) as loom:
+                await loom.remember(run_id, name, key, value)
+
+        asyncio.run(main())

@@ -45,7 +45,7 @@ ATTEMPTS = 4
 LONGEST_WAIT_S = 30.0
 LONGEST_RETRY_AFTER_S = 120.0
 _ELSEWHERE_POLL_S = 0.05
-LONGEST_SETTLE_S = 10.0
+LONGEST_SETTLE_S = 5.0
 _FULL_DISK_POLL_S = 0.5
 
 EventSink = Callable[[str, Mapping[str, Any]], None]
@@ -319,7 +319,9 @@ def _ends_the_run(error: ModelError, role: RoleSettings) -> RunAborted | None:
     if isinstance(error, FatalError):
         return AuthenticationFailed(f"{error} (role `{role.name}`, endpoint `{role.endpoint}`)")
     if isinstance(error, QuotaError):
-        return RunStopped(f"the account behind `{role.endpoint}` is used up: {error}; run again when it is not")
+        return RunStopped(
+            f"the account behind `{role.endpoint}` is used up: {error}; then run it again: what is answered is not asked again"
+        )
     return None
 
 

@@ -26,7 +26,7 @@ from .money import Price
 from .plugins import Registry
 from .prompts import resolved_prompt
 from .questions import Question, Reply, canonical_json, message_of
-from .rehearsal import TAKES, Rehearsal, rehearse
+from .rehearsal import Rehearsal, rehearse
 from .scouts import Scout, compose_sheet
 from .settings import DEFAULT_PRICES, Settings
 
@@ -107,7 +107,7 @@ def price_plan(
     """
     program, advice = compile_plan(source, vocabulary, name)
 
-    def priced(prices: Callable[[str], Price], takes: int = TAKES) -> Rehearsal:
+    def priced(prices: Callable[[str], Price], takes: int | None = None, with_failures: bool = True) -> Rehearsal:
         return rehearse(
             program,
             registry=registry,
@@ -117,6 +117,7 @@ def price_plan(
             budget=cap,
             args=args,
             takes=takes,
+            with_failures=with_failures,
         )
 
     return PricedPlan(
@@ -124,8 +125,8 @@ def price_plan(
         program=program,
         vocabulary=vocabulary,
         # What is free costs the same in every take.
-        rehearsal=priced(lambda role: settings.role(role).price, 1 if settings.offline else TAKES),
-        with_models=priced(default_price) if settings.offline else None,
+        rehearsal=priced(lambda role: settings.role(role).price, 1 if settings.offline else None),
+        with_models=priced(default_price, with_failures=False) if settings.offline else None,
         advice=advice,
     )
 

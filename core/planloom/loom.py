@@ -21,7 +21,7 @@ from planlang import Limits, PlanError, PlanFailed, PlanLimitError, Program
 
 from ._abort import Abort
 from ._budget_line import BudgetLine, OnCap
-from ._errors import PlanloomError, RunAborted, Runaway, RunCancelled, RunStopped
+from ._errors import PlanloomError, RunAborted, Runaway, RunCancelled, RunStopped, StoreError
 from ._recorder import Recorder
 from ._slots import Slots
 from .clients import ClientPlugin, ModelClient
@@ -40,8 +40,9 @@ __all__ = ["Job", "Loom", "Outcome", "RunControl", "open_loom", "plan_hash", "ru
 _BARE_BUDGET = 1_500 * MICRO
 _DRAIN_S = 30.0
 _UNFINISHED = ("created", "running", "paused", "cancelled", "interrupted")
-_ESTIMATES_LOOKED_AT = 5
+_RUNS_LOOKED_AT = 5
 _ERROR_LENGTH = 2_000
+_FAILURES_KEPT = 20
 
 
 @attrs.frozen(kw_only=True)
@@ -78,6 +79,7 @@ class Outcome:
     :ivar status: as in the run's record. :ivar exit_code: of a command that ends with it.
     :ivar holes: workers that failed or were dropped, and questions left undecided.
     :ivar uncertain: what calls of unknown outcome may have cost; part of no other amount.
+    :ivar failures: why workers failed, and how many for that reason, the commonest first.
     :ivar asked: questions that were sent. :ivar reused: answers that the ledger gave.
     """
 
@@ -96,6 +98,7 @@ class Outcome:
     reused: int
     phases: tuple[Mapping[str, Any], ...]
     undecided: tuple[Mapping[str, Any], ...]
+    failures: Mapping[str, int]
     states: Mapping[str, object]
 
 
@@ -159,13 +162,17 @@ class Loom:
         rows = self.store.runs(1, job.key)
         return rows[0] if rows and rows[0].status in _UNFINISHED else None
 
-    def known_estimate(self, job: Job, key: str) -> Mapping[str, Any] | None:
-        """Return the facts of an earlier run of this job that was rehearsed under the same key, if there is one.
+    def recall(self, job: Job, name: str, key: str) -> Any:
+        """Return what an earlier run of this job worked out under this name from the same key, or ``None``."""
+        found = (row.facts.get("worked_out", {}).get(name) for row in self.store.runs(_RUNS_LOOKED_AT, job.key))
+        return next((kept["value"] for kept in found if kept and kept["key"] == key), None)
 
-        :param key: from :func:`planloom.jobs.estimate_key`: all that a rehearsal rests on.
-        """
-        rows = self.store.runs(_ESTIMATES_LOOKED_AT, job.key)
-        return next((row.facts for row in rows if row.facts.get("estimate_key") == key), None)
+    async def remember(self, run_id: str, name: str, key: str, value: Any) -> None:
+        """Keep with a run what was worked out for it, for later runs of its job."""
+        row = self.store.run(run_id)
+        assert row is not None
+        kept = {**row.facts.get("worked_out", {}), name: {"key": key, "value": value}}
+        await self.store.save_run(attrs.evolve(row, facts={**row.facts, "worked_out": kept}))
 
     async def run(
         self,
@@ -304,12 +311,17 @@ class _Execution:
                 "holes": self.host.holes,
             },
         )
-        await asyncio.gather(*self.journal_writes)
-        await self.recorder.flush()
         cost = {"paid": money["spent"], "full_price": self.host.full_price, "uncertain": money["uncertain"]}
         counts = {"agents": self.host.agents, "holes": self.host.holes, "asked": self.asked, "reused": self.reused}
         facts = {**self.row.facts, "phases": list(phases), "cost": cost, "counts": counts}
-        await self._save(status=status, error=error, result=result, facts=facts)
+        try:
+            await asyncio.gather(*self.journal_writes)
+            await self.recorder.flush()
+            await self._save(status=status, error=error, result=result, facts=facts)
+        except StoreError as unwritten:
+            # What was settled is safe; the run's own record is not whole, which a fault before it explains better.
+            if fault is None:
+                status, code, error = _ending(unwritten, self.host.holes)
         return Outcome(
             run_id=self.id,
             status=status,
@@ -319,6 +331,7 @@ class _Execution:
             seconds=self.recorder.seconds(),
             phases=phases,
             undecided=tuple(self.host.undecided),
+            failures=dict(self.host.failures.most_common(_FAILURES_KEPT)),
             states=self.states,
             **cost,
             **counts,

@@ -8,7 +8,7 @@ wire, and each part is hashed once, so that a shard of 250 KB that forty workers
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,7 @@ import rfc8785
 from ._errors import Misuse
 from .money import Usage
 
-__all__ = ["KEY_VERSION", "Message", "Part", "Question", "Reply", "canonical_json", "text_digest"]
+__all__ = ["KEY_VERSION", "Message", "Parameters", "Part", "Question", "Reply", "canonical_json", "text_digest"]
 
 KEY_VERSION = 1
 """Version of the fingerprint; answers under older versions stay readable."""
@@ -99,6 +99,37 @@ def message_of(role: str, *texts: Part | str) -> Message:
     return Message(role, tuple(part for part in parts if part.text))
 
 
+class Parameters(Mapping[str, Any]):
+    """JSON data sent beside the messages. Its canonical form is worked out once for all questions that share it."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+        self._canonical: bytes | None = None
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @property
+    def canonical(self) -> bytes:
+        """Canonical JSON of the values.
+
+        :raises Misuse: they hold what canonical JSON has no form for.
+        """
+        if self._canonical is None:
+            self._canonical = canonical_json(self._values)
+        return self._canonical
+
+
+def _as_parameters(values: Mapping[str, Any]) -> Parameters:
+    return values if isinstance(values, Parameters) else Parameters(values)
+
+
 @attrs.frozen(kw_only=True)
 class Question:
     """Everything that is sent to a model, and which independent answer to it is wanted.
@@ -112,7 +143,7 @@ class Question:
     endpoint: str
     model: str
     messages: tuple[Message, ...]
-    parameters: Mapping[str, Any]
+    parameters: Parameters = attrs.field(converter=_as_parameters)
     sample: tuple[int, int] = (0, 0)
     _fingerprint: list[str] = attrs.field(factory=list, init=False, eq=False, repr=False)
     _skeleton: list[bytes] = attrs.field(factory=list, init=False, eq=False, repr=False)
@@ -121,18 +152,19 @@ class Question:
     def skeleton(self) -> bytes:
         """Canonical JSON of the question with each part's text replaced by its hash; worked out once."""
         if not self._skeleton:
-            self._skeleton.append(canonical_json(self._frame()))
+            self._skeleton.append(self._spliced())
         return self._skeleton[0]
 
-    def _frame(self) -> dict[str, Any]:
-        return {
+    def _spliced(self) -> bytes:
+        """Canonical JSON sorts its keys, so that ready-made parts of it can be put in where they belong."""
+        head = {
             "endpoint": self.endpoint,
             "key_version": KEY_VERSION,
             "messages": [{"role": m.role, "parts": [p.digest for p in m.parts]} for m in self.messages],
             "model": self.model,
-            "parameters": dict(self.parameters),
-            "sample": list(self.sample),
         }
+        tail = canonical_json(list(self.sample))
+        return canonical_json(head)[:-1] + b',"parameters":' + self.parameters.canonical + b',"sample":' + tail + b"}"
 
     @property
     def fingerprint(self) -> str:
@@ -149,8 +181,8 @@ class Question:
     @property
     def input_tokens_bound(self) -> int:
         """An upper bound of its input tokens: UTF-8 bytes, and eight tokens a message for the server's own frame."""
-        schema = self.parameters.get("response_format")
-        frame = 8 * (len(self.messages) + 1) + (len(canonical_json(schema)) if schema else 0)
+        schema = len(self.parameters.canonical) if "response_format" in self.parameters else 0
+        frame = 8 * (len(self.messages) + 1) + schema
         return frame + sum(part.size_bytes for part in self.parts)
 
 

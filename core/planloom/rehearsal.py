@@ -16,7 +16,7 @@ import attrs
 from planlang import Limits, PlanError, PlanFailed, PlanLimitError, Program
 
 from ._abort import Abort
-from ._errors import RunAborted, Runaway, RunStopped
+from ._errors import RunAborted, Runaway, RunFailed, RunStopped
 from ._made_up import made_up
 from ._recorder import Recorder
 from ._virtual_time import run_in_virtual_time
@@ -30,10 +30,12 @@ from .stand_ins import StandIn, StandInAnswer, request_random
 from .tokens import estimate_text_tokens
 from .workers import Performed, WorkerRequest
 
-__all__ = ["TAKES", "Rehearsal", "rehearse", "stand_in_answer"]
+__all__ = ["Rehearsal", "rehearse", "stand_in_answer"]
 
 IN_FLIGHT = 64
-TAKES = 20
+_MOST_TAKES = 20
+_FEWEST_TAKES = 3
+_WORKERS_REHEARSED = 3_000
 _FAILING_SHARE = 0.25
 # Rough speeds of a served model, so that virtual time has a shape: fixed part, reading, writing.
 _CALL_S = 1.0
@@ -128,12 +130,15 @@ def rehearse(
     budget: int,
     args: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
-    takes: int = TAKES,
+    takes: int | None = None,
+    with_failures: bool = True,
 ) -> Rehearsal:
-    """Return what the program would need, from ``takes`` takes with different seeds.
+    """Return what the program would need, from several takes with different seeds.
 
     :param works: the job's work by kit. :param prices: what a role costs.
     :param budget: what the real run may spend when it starts, in micro-credits.
+    :param takes: how many; by default twenty, and fewer for plans of many workers, whose sums vary less.
+    :param with_failures: also rehearse with failing workers.
     Call it where no event loop is running.
     """
 
@@ -144,14 +149,20 @@ def rehearse(
     first = take(0)
     if first.error is not None:
         return _refused(first, f"rehearsal: {first.error}")
-    rows = [first, *(take(seed) for seed in range(1, takes))]
+    rows = [first, *(take(seed) for seed in range(1, takes or _takes_for(first.agents)))]
     broken = next((row for row in rows if row.error is not None), None)
     if broken is not None:
         return _refused(broken, f"rehearsal: {broken.error}")
+    if not with_failures:
+        return _summary(rows, ())
     shaky = next((row for row in (take(1000 + n, _FAILING_SHARE) for n in range(2)) if row.error is not None), None)
     if shaky is not None:
         return _refused(first, f"rehearsal with a quarter of the workers failing: {shaky.error}")
     return _summary(rows, _advice(first, take(2000, 1.0)))
+
+
+def _takes_for(agents: int) -> int:
+    return min(_MOST_TAKES, max(_FEWEST_TAKES, _WORKERS_REHEARSED // max(1, agents)))
 
 
 def _advice(first: _Take, all_failing: _Take) -> tuple[str, ...]:
@@ -248,6 +259,8 @@ class _Stage:
         error = None
         try:
             await program.run(args, limits, host)
+        except RunFailed as fault:
+            raise fault.__cause__ or fault from None  # the configuration's fault, not the plan's
         except (PlanError, RunAborted) as fault:
             error = _said(fault)
         host.close()
@@ -284,7 +297,8 @@ class _Stage:
         price = self._prices(request.role).of(request.input_tokens, answer.completion_tokens)
         if self._spent + self._reserved + price > self._budget:
             raise RunStopped(
-                f"the plan would stop at the budget of {show_credits(self._budget)} credits after {self._calls} calls"
+                f"the plan would stop at the budget of {show_credits(self._budget)} credits after {self._calls} calls; "
+                "raise --cap, or ask for less"
             )
         self._reserved += price
         reading, writing = (

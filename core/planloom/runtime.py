@@ -7,6 +7,7 @@ performs it is the only difference between a run and a rehearsal.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -74,6 +75,7 @@ class RunHost:
         self.phases = Phases()
         self.full_price = 0
         self.paid = 0
+        self.failures: Counter[str] = Counter()
         self._recorder = recorder
         self._perform = perform
         self._budget_left = budget_left
@@ -283,6 +285,8 @@ class _Worker:
         phase.prompt_tokens += performed.prompt_tokens
         phase.completion_tokens += performed.completion_tokens
         phase.full_price += performed.full_price
+        if performed.error is not None:
+            host.failures[performed.error] += 1
         host.full_price += performed.full_price
         host.paid += performed.cost
         self._finish("done" if ok else "failed", performed)

@@ -26,6 +26,8 @@ __all__ = ["Progress", "approve", "interactive", "outcome_line", "run_cancellabl
 
 T = TypeVar("T")
 
+_FAILURES_SHOWN = 3
+
 
 def interactive() -> bool:
     """Return whether a person can be asked: standard input and error are a terminal."""
@@ -71,15 +73,27 @@ def approve(
 
 
 def outcome_line(outcome: Outcome) -> str:
-    """Return how a run ended, in one line."""
+    """Return how a run ended in one line, and a line for each of the commonest failures."""
     paid = f"{show_credits(outcome.paid)} credits paid now, {show_credits(outcome.full_price)} at full price"
     if outcome.uncertain:
         paid += f", {show_credits(outcome.uncertain)} for calls of unknown outcome"
-    holes = f" with {outcome.holes} holes" if outcome.holes else ""
-    return (
-        f"{outcome.run_id}: {outcome.status}{holes} | {outcome.agents} workers, {outcome.asked} asked, "
+    holes = f" with {_count(outcome.holes, 'hole')}" if outcome.holes else ""
+    ended = (
+        f"{outcome.run_id}: {outcome.status}{holes} | {_count(outcome.agents, 'worker')}, {outcome.asked} asked, "
         f"{outcome.reused} from the ledger | {paid} | {outcome.seconds:.1f} s"
     )
+    return "\n".join([ended, *_failure_lines(outcome)])
+
+
+def _failure_lines(outcome: Outcome) -> list[str]:
+    shown = list(outcome.failures.items())[:_FAILURES_SHOWN]
+    lines = [f"{_count(number, 'worker')} failed: {error}" for error, number in shown]
+    hidden = sum(outcome.failures.values()) - sum(number for _, number in shown)
+    return [*lines, f"and {hidden} more: planloom show {outcome.run_id}"] if hidden else lines
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def run_cancellable(main: Callable[[RunControl], Coroutine[Any, Any, T]]) -> T:

@@ -7,11 +7,12 @@ without rendering one shard; the messages are built only when a model is really 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import attrs
 
-from .questions import Message, Part, message_of
+from .questions import Message, Part, canonical_json, message_of
 
 __all__ = ["Conversation", "Performed", "Schema", "WorkerRequest"]
 
@@ -42,6 +43,11 @@ class Schema:
     name: str
     shown: Mapping[str, Any]
     read: Mapping[str, Any] | None = None
+
+    @cached_property
+    def canonical(self) -> bytes:
+        """Canonical JSON of what the worker is shown."""
+        return canonical_json([self.name, dict(self.shown)])
 
 
 @attrs.frozen(kw_only=True)

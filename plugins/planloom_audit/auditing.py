@@ -16,13 +16,16 @@ from planloom.loom import Job, Outcome, RunControl, plan_hash
 from planloom.money import show_credits
 from planloom.plugins import Registry
 from planloom.settings import Settings
+from planloom_code import GRAMMAR
 
 from .kit import AUDIT
-from .report import AuditReport
+from .report import AuditReport, Unread
 from .reporting import build_report
 from .work import AuditRun, AuditWork
 
 __all__ = ["AuditOptions", "Audited", "audit_tree"]
+
+_UNPARSABLE = "unparsable"
 
 
 @attrs.frozen(kw_only=True)
@@ -89,7 +92,7 @@ def audit_tree(
     chosen = _chosen(desk, options, written)
     desk.approve(chosen.priced)
     outcome = desk.run(chosen.priced, planning=chosen.planning, found=_found)
-    return _audited(outcome, work, settings, chosen, options)
+    return _audited(desk, outcome, work, chosen, options)
 
 
 def _chosen(desk: JobDesk, options: AuditOptions, written: WrittenPlan | None) -> _Chosen:
@@ -137,7 +140,7 @@ def _saved(name: str) -> tuple[str, str]:
     raise Misuse(f"no saved plan is named `{name}`; {did_you_mean(name, known)}")
 
 
-def _audited(outcome: Outcome, work: AuditWork, settings: Settings, chosen: _Chosen, options: AuditOptions) -> Audited:
+def _audited(desk: JobDesk, outcome: Outcome, work: AuditWork, chosen: _Chosen, options: AuditOptions) -> Audited:
     state = outcome.states[AUDIT.name]
     assert isinstance(state, AuditRun)
     models = chosen.priced.with_models
@@ -147,15 +150,26 @@ def _audited(outcome: Outcome, work: AuditWork, settings: Settings, chosen: _Cho
         report = build_report(
             outcome,
             state,
-            settings,
+            desk.settings,
             target=options.target,
             plan=chosen.name,
             plan_hash=plan_hash(chosen.priced.source),
             planning=chosen.planning,
             cap=options.cap,
+            unparsable=_unparsable(desk, outcome, work),
             notes=notes,
         )
     return Audited(outcome=outcome, report=report, with_models=models.credits_p50 if models else None)
+
+
+def _unparsable(desk: JobDesk, outcome: Outcome, work: AuditWork) -> list[Unread]:
+    """Return the files that this Python cannot parse. Parsing a large tree takes seconds, so it is done once."""
+    key = f"{GRAMMAR} {work.digest()}"
+    rows = desk.recall(_UNPARSABLE, key)
+    if rows is None:
+        rows = [[problem.path, problem.reason] for problem in work.tree.unparsable()]
+    desk.remember(outcome.run_id, _UNPARSABLE, key, rows)
+    return [Unread(path, reason) for path, reason in rows]
 
 
 def _notes(outcome: Outcome, run: AuditRun, chosen: _Chosen) -> list[str]:

@@ -43,6 +43,7 @@ def build_report(
     plan_hash: str,
     planning: int,
     cap: int,
+    unparsable: Sequence[Unread],
     notes: Sequence[str] = (),
 ) -> AuditReport:
     """Return the report of a finished run.
@@ -72,7 +73,7 @@ def build_report(
         undecided=tuple(_with_fingerprints(_bugs(work, run.undecided.values(), offline), work)),
         coverage=_coverage(run),
         skipped=tuple(Unread(row.path, row.reason) for row in work.tree.skipped),
-        unparsable=tuple(Unread(row.path, row.reason) for row in work.tree.unparsable()),
+        unparsable=tuple(unparsable),
         grammar=GRAMMAR,
         cost=Cost(
             paid=credits_of(outcome.paid),

@@ -57,6 +57,7 @@ class AuditWork:
         self._names: dict[str, tuple[str, ...]] = {}
         self._tokens: dict[str, int] = {}
         self._parts: OrderedDict[str, Part] = OrderedDict()
+        self._held_characters = 0
 
     def manifest(self) -> Mapping[str, Any]:
         """Return the files with sizes and hashes, the skipped ones with reasons, and the shards as packed."""
@@ -112,9 +113,9 @@ class AuditWork:
             self._parts.move_to_end(digest)
             return self._parts[digest]
         part = self._parts[digest] = Part(self.tree.render(names))
-        held = sum(len(kept.text) for kept in self._parts.values())
-        while held > _HELD_CHARACTERS and len(self._parts) > 1:
-            held -= len(self._parts.popitem(last=False)[1].text)
+        self._held_characters += len(part.text)
+        while self._held_characters > _HELD_CHARACTERS and len(self._parts) > 1:
+            self._held_characters -= len(self._parts.popitem(last=False)[1].text)
         return part
 
     def finding(self, raw: object, source: str = "") -> Finding | Malformed:

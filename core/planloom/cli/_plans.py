@@ -90,7 +90,7 @@ def _plan_options(function: Any) -> Any:
 @click.command()
 @_PLAN
 @_plan_options
-@click.option("--seeds", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many rehearsals.")
+@click.option("--seeds", type=click.IntRange(1, 1000), help="How many rehearsals (default 20, fewer for large plans).")
 @click.option("--json", "as_json", is_flag=True, help="Print the estimate as JSON.")
 @app_command
 def rehearse(
@@ -100,7 +100,7 @@ def rehearse(
     pairs: tuple[str, ...],
     args_file: Path | None,
     cap: int | None,
-    seeds: int,
+    seeds: int | None,
     as_json: bool,
 ) -> int:
     """Rehearse a plan: what it would need, for free."""
