@@ -53,6 +53,8 @@ def _underscores(survey: Survey) -> None:
     for name in _first(names):
         bare = name.id.strip("_") or "value"
         hint = f"write `{bare}`." if name in survey.names.of else "delete it: a plan has only its own names."
+        if name.id == "__name__":
+            hint = "delete this `if` line: a plan always runs from its first line."
         survey.at("PL062", name, f"`{name.id}`: names may not start with an underscore", hint)
 
 
@@ -185,4 +187,4 @@ def _last_value(survey: Survey) -> str:
             return statement.targets[0].id
         if isinstance(statement, n.ExprStatement):
             return survey.text(statement.value)
-    return "..."
+    return "None"

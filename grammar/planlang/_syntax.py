@@ -179,6 +179,10 @@ def _missing(line: _Line, expected: Mapping[str, int], source: str) -> _Said:
 
 def _neighbours(line: _Line, expected: Mapping[str, int], source: str) -> _Said:
     bad, last = line.bad, line.last
+    if last is not None and {last.type, bad.type} in ({"STRING", "NAME"}, {"FEND", "NAME"}):
+        shown = f"{_shown(last, source)} and {_shown(bad, source)}"
+        hint = 'put a comma or an operator between them; if the quote belongs to the text, write it as `\\"`.'
+        return "PL010", f"nothing joins {shown}", hint
     if last is not None and last.type in _ENDS and bad.type in _STARTS:
         shown = f"{_shown(last, source)} and {_shown(bad, source)}"
         return "PL010", f"nothing joins {shown}", "put a comma or an operator between them."

@@ -237,7 +237,7 @@ class _Cutter:
     def _newline(self, text: str, pos: int, base: int) -> int:
         end = pos + len(text)
         self.out.code_characters -= len(text)
-        if base >= 0 and len(self.brackets) == base + 1:
+        if base >= 0 and len(self.brackets) == base + 1 and len(self.brackets[-1][0]) == 2:
             start = self.brackets[-1][1]
             raise self._spoil("PL016", start, pos, *said.FIELD_OPEN)
         if self.brackets:
