@@ -116,6 +116,7 @@ class ClientPlugin:
     :ivar name: what ``client = "..."`` says.
     :ivar open: makes a client for an endpoint. Quick, without I/O; heavy imports belong in it.
     :ivar settings: names of the endpoint settings it reads, so that a misspelled one is found.
+    :ivar model: for a client with just one model: gives its id, which changes whenever its answers may.
     :ivar free: its calls cost nothing and leave the machine on no account.
     """
 
@@ -123,4 +124,5 @@ class ClientPlugin:
     summary: str
     open: Callable[[Endpoint], ModelClient]
     settings: tuple[str, ...] = ()
+    model: Callable[[], str] | None = None
     free: bool = False

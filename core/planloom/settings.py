@@ -107,7 +107,7 @@ class Settings:
     @property
     def offline(self) -> bool:
         """Whether no model is configured, so that the offline analyst answers."""
-        return all(role.endpoint == OFFLINE for role in self.roles.values())
+        return all(self.endpoints[role.endpoint].client == OFFLINE for role in self.roles.values())
 
     def role(self, name: str) -> RoleSettings:
         """Return a role's settings.
@@ -123,17 +123,22 @@ class Settings:
         return self.roles[name]
 
 
-def offline_settings(role_names: tuple[str, ...] = STANDARD_ROLES) -> Settings:
+def offline_settings(role_names: tuple[str, ...] = STANDARD_ROLES, model: str = OFFLINE) -> Settings:
     """Return the settings of a machine with no configuration: every role is answered offline and free."""
-    return Settings(endpoints={OFFLINE: _offline_endpoint()}, roles={name: _offline_role(name) for name in role_names})
+    return Settings(endpoints={OFFLINE: _offline_endpoint()}, roles={name: _offline_role(name, model) for name in role_names})
 
 
 def _offline_endpoint() -> Endpoint:
     return Endpoint(name=OFFLINE, client=OFFLINE)
 
 
-def _offline_role(name: str) -> RoleSettings:
-    return RoleSettings(name=name, endpoint=OFFLINE, model=OFFLINE, price=Price(), parameters={})
+def _offline_role(name: str, model: str) -> RoleSettings:
+    return RoleSettings(name=name, endpoint=OFFLINE, model=model, price=Price(), parameters={})
+
+
+def _offline_model(registry: Registry) -> str:
+    plugin = registry.all("client", ClientPlugin).get(OFFLINE)
+    return plugin.model() if plugin is not None and plugin.model is not None else OFFLINE
 
 
 def load_settings(
@@ -150,10 +155,14 @@ def load_settings(
     """
     path = config or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
     source, document = _document(folder, path)
-    settings = _Reader(source, registry).settings(document) if source else offline_settings(_role_names(registry))
+    settings = _Reader(source, registry).settings(document) if source else _without_file(registry)
     if environ.get(STORE_VARIABLE):
         settings = attrs.evolve(settings, store_path=environ[STORE_VARIABLE])
     return settings
+
+
+def _without_file(registry: Registry) -> Settings:
+    return offline_settings(_role_names(registry), _offline_model(registry))
 
 
 def _role_names(registry: Registry) -> tuple[str, ...]:
@@ -216,7 +225,7 @@ class _Reader:
         endpoints |= {name: self._endpoint(name, tables["endpoints"]) for name in tables["endpoints"]}
         roles = {name: self._role(name, tables["roles"], endpoints) for name in tables["roles"]}
         if not roles:
-            roles = {name: _offline_role(name) for name in _role_names(self._registry)}
+            roles = dict(_without_file(self._registry).roles)
         base = self._source.parent
         return Settings(
             source=self._source,
@@ -274,7 +283,7 @@ class _Reader:
                 f"{where}.endpoint", f"names no endpoint: `{endpoint}`", did_you_mean(endpoint, endpoints)
             )
         if endpoints[endpoint].client == OFFLINE:
-            return attrs.evolve(_offline_role(name), endpoint=endpoint)
+            return attrs.evolve(_offline_role(name, _offline_model(self._registry)), endpoint=endpoint)
         return RoleSettings(
             name=name,
             endpoint=endpoint,

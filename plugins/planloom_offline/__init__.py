@@ -8,7 +8,10 @@ bugs; each finding names its rule and what the measurement said. Other plugins b
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from importlib.metadata import entry_points
+from importlib.resources import files
 
 from planloom.clients import ClientPlugin, Endpoint, ModelClient
 from planloom.hookspecs import hookimpl
@@ -45,7 +48,11 @@ def register_hookspecs(register: Callable[[object, tuple[Kind, ...]], None]) -> 
 @hookimpl
 def register_clients(register: Callable[[ClientPlugin], None]) -> None:
     """Offer the client ``offline``."""
-    register(ClientPlugin(name="offline", summary="static rules, no model, no network", open=_open, free=True))
+    register(
+        ClientPlugin(
+            name="offline", summary="static rules, no model, no network", open=_open, model=_model_id, free=True
+        )
+    )
 
 
 @hookimpl
@@ -53,6 +60,17 @@ def register_rules(register: Callable[[Rule], None]) -> None:
     """Offer the tight set."""
     for rule in TIGHT_RULES:
         register(rule)
+
+
+def _model_id() -> str:
+    """Return an id that changes with the rules: an answer that other rules gave must not be taken from a ledger."""
+    digest = hashlib.sha256()
+    for source in sorted(files("planloom_offline").iterdir(), key=lambda entry: entry.name):
+        if source.name.endswith(".py"):
+            digest.update(source.read_bytes())
+    for entry in sorted(entry_points(group="planloom"), key=lambda found: found.name):
+        digest.update(f"{entry.name} {entry.dist.version if entry.dist else ''}\n".encode())
+    return f"offline-{digest.hexdigest()[:12]}"
 
 
 def _open(endpoint: Endpoint) -> ModelClient:
