@@ -320,7 +320,8 @@ def _ends_the_run(error: ModelError, role: RoleSettings) -> RunAborted | None:
         return AuthenticationFailed(f"{error} (role `{role.name}`, endpoint `{role.endpoint}`)")
     if isinstance(error, QuotaError):
         return RunStopped(
-            f"the account behind `{role.endpoint}` is used up: {error}; then run it again: what is answered is not asked again"
+            f"the account behind `{role.endpoint}` is used up: {error}; then run it again: what is answered is not "
+            "asked again"
         )
     return None
 

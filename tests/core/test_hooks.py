@@ -63,6 +63,9 @@ def a_kit(name: str = "mine", word: str = "shout") -> Kit:
         def manifest(self) -> dict[str, Any]:
             return {}
 
+        def digest(self) -> str:
+            return ""
+
         def new_run(self, *, rehearsal: bool) -> object:
             return object()
 
