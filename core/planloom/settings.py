@@ -125,7 +125,8 @@ class Settings:
 
 def offline_settings(role_names: tuple[str, ...] = STANDARD_ROLES, model: str = OFFLINE) -> Settings:
     """Return the settings of a machine with no configuration: every role is answered offline and free."""
-    return Settings(endpoints={OFFLINE: _offline_endpoint()}, roles={name: _offline_role(name, model) for name in role_names})
+    roles = {name: _offline_role(name, model) for name in role_names}
+    return Settings(endpoints={OFFLINE: _offline_endpoint()}, roles=roles)
 
 
 def _offline_endpoint() -> Endpoint:

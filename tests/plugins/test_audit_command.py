@@ -1,0 +1,202 @@
+"""``planloom audit`` as a person runs it: a process of its own, its output, its files, its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planloom.testing.loopback import Received, Served, completion, serving
+
+SWAPPED = (
+    "def split(line, mark):\n    return line.split(mark)\n\n\ndef both(line, mark):\n    return split(mark, line)\n"
+)
+ROLES = ("lead", "worker", "judge", "fast")
+
+
+def planloom(
+    folder: Path, *arguments: object, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("PLANLOOM_")}
+    return subprocess.run(
+        [sys.executable, "-m", "planloom", *map(str, arguments)],
+        cwd=folder,
+        env={**clean, "XDG_STATE_HOME": str(folder / "state"), **(env or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def configure(folder: Path, url: str, price: float = 0.2, more: str = "") -> None:
+    roles = "".join(f'[roles.{r}]\nendpoint = "main"\nmodel = "m"\nprice = {{ call = {price} }}\n' for r in ROLES)
+    (folder / "planloom.toml").write_text(f'{more}[endpoints.main]\nclient = "openai"\nurl = "{url}"\n{roles}')
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    """A working folder beside the audited one."""
+    folder = tmp_path / "desk"
+    folder.mkdir()
+    return folder
+
+
+def test_without_a_model_offline_rules_find_a_swap_and_every_file_is_written(code: Path, desk: Path) -> None:
+    (code / "swap.py").write_text(SWAPPED)
+    done = planloom(desk, "audit", code, "--out", "report")
+    assert done.returncode == 0, done.stderr
+    assert "swap.py:6" in done.stdout
+    assert "no model asked" in done.stdout
+    assert sorted(p.name for p in (desk / "report").iterdir()) == [
+        "findings.json",
+        "findings.sarif",
+        "report.html",
+        "report.md",
+    ]
+    found = json.loads((desk / "report" / "findings.json").read_text())["findings"]
+    assert [(f["file"], f["line"], f["rule"]) for f in found] == [("swap.py", 6, "swapped-arguments")]
+
+
+def test_the_answers_are_kept_below_the_working_folder_out_of_git(code: Path, desk: Path) -> None:
+    planloom(desk, "audit", code)
+    assert (desk / ".planloom" / ".gitignore").read_text().strip() == "*"
+    assert not (code / ".planloom").exists()
+    again = planloom(desk, "audit", code)
+    assert "0 asked" in again.stderr
+
+
+def test_a_file_that_does_not_parse_is_audited_as_text_and_listed(code: Path, desk: Path) -> None:
+    (code / "template.py").write_text("{{ name }}\ndef broken(:\n")
+    planloom(desk, "audit", code, "--out", "report")
+    data = json.loads((desk / "report" / "findings.json").read_text())
+    assert [row["path"] for row in data["unparsable"]] == ["template.py"]
+
+
+FAULTS = [
+    (["nowhere"], 2, "nowhere"),
+    (["empty"], 7, "no Python file below"),
+    (["code", "--plan", "fixd"], 2, "did you mean `fixed`?"),
+    (["code", "--cap", "much"], 2, "not an amount of credits"),
+    (["code", "--config", "none.toml"], 2, "none.toml"),
+    (["code", "--out", "/proc/nothing"], 2, "/proc/nothing"),
+    (["code", "--store", "/proc/nothing/store.db"], 1, "/proc/nothing"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "exit_code", "text"), FAULTS)
+def test_a_fault_is_one_sentence_and_an_exit_code(
+    tmp_path: Path, code: Path, arguments: list[str], exit_code: int, text: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    done = planloom(tmp_path, "audit", *arguments)
+    assert (done.returncode, done.stdout) == (exit_code, ""), done.stderr
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_configuration_in_the_audited_folder_is_not_trusted_by_itself(code: Path) -> None:
+    with serving(completion('{"findings": []}')) as server:
+        configure(code, server.url)
+        refused = planloom(code, "audit", ".", "--plan", "fixed")
+        assert refused.returncode == 2
+        assert server.url in refused.stderr
+        assert server.total == 0
+        assert planloom(code, "audit", ".", "--plan", "fixed", "--trust-config").returncode == 0
+        assert server.total > 0
+
+
+def test_a_plan_above_the_gate_is_held_without_a_terminal_and_nothing_is_asked(
+    code: Path, desk: Path, model: Any
+) -> None:
+    with serving(model) as server:
+        configure(desk, server.url, price=10)
+        held = planloom(desk, "audit", code, "--plan", "fixed")
+        assert (held.returncode, server.total) == (4, 0)
+        assert "--approve-up-to" in held.stderr
+        assert planloom(desk, "audit", code, "--plan", "fixed", "--yes").returncode == 0
+
+
+def test_a_run_that_stops_at_the_budget_goes_on_under_a_higher_cap(code: Path, desk: Path, model: Any) -> None:
+    (desk / "each.plan").write_text("result = flatten([scan([p]) for p in work()])\n")
+    with serving(model) as server:
+        configure(desk, server.url)
+        text = (desk / "planloom.toml").read_text()
+        # A worst case is 16,000 output tokens, 1.6 credits; a reply of the server costs next to nothing.
+        (desk / "planloom.toml").write_text(text.replace("{ call = 0.2 }", "{ output = 100.0 }"))
+        stopped = planloom(desk, "audit", code, "--plan", "each.plan", "--cap", "1")
+        assert (stopped.returncode, server.total) == (5, 0), stopped.stderr
+        assert "cannot afford its first call" in stopped.stderr
+        assert "--cap 1.6" in stopped.stderr
+        assert planloom(desk, "audit", code, "--plan", "each.plan", "--cap", "2").returncode == 0
+        assert server.total == 4
+
+
+PLANNING = (
+    "found = dedupe(flatten(parallel([lambda s=s: scan(s) for s in shards(tokens=50000)])))\nresult = report(found)\n"
+)
+
+
+def test_a_lead_mends_its_plan_and_every_attempt_is_kept(code: Path, desk: Path, model: Any) -> None:
+    drafts = ["while True:\n    scan(1)\n", PLANNING]
+    asked: list[str] = []
+
+    def answer(request: Received) -> Served:
+        if "You plan an audit" not in request.json["messages"][0]["content"]:
+            return model(request)
+        asked.append(request.question)
+        return completion(
+            f"Here is the plan:\n```\n{drafts[len(asked) - 1]}```\n",
+            usage={"prompt_tokens": 900, "completion_tokens": 50},
+        )
+
+    with serving(answer) as server:
+        configure(desk, server.url)
+        done = planloom(desk, "audit", code, "--job", "Look for wrong sums.")
+        assert done.returncode == 0, done.stderr
+    assert asked[0].startswith("THE JOB\nLook for wrong sums.\n\nTHE WORK\n4 Python files")
+    assert "PL031 `while` is not part of the plan language" in asked[1]
+    assert "shop/prices.py:2" in done.stdout
+    run = planloom(desk, "runs").stdout.splitlines()[1].split()[0]
+    facts = json.loads(planloom(desk, "show", run, "--json").stdout)["facts"]
+    assert [bool(attempt["problems"]) for attempt in facts["planning"]] == [True, False]
+    assert facts["plan_name"] == "lead"
+
+
+def test_a_lead_that_never_mends_its_plan_is_refused_after_two_repairs(code: Path, desk: Path) -> None:
+    with serving(completion("I cannot do that.")) as server:
+        configure(desk, server.url)
+        done = planloom(desk, "audit", code)
+        assert (done.returncode, server.total) == (6, 3)
+        assert "no acceptable plan in 3 attempts" in done.stderr
+
+
+def test_a_server_that_is_down_leaves_holes_and_says_so(code: Path, desk: Path) -> None:
+    configure(desk, "http://127.0.0.1:9/v1")
+    done = planloom(desk, "audit", code, "--plan", "fixed")
+    assert done.returncode == 3, done.stderr
+    assert "seen by no scan that answered" in done.stdout
+
+
+def test_a_missing_key_is_named_before_anything_is_asked(code: Path, desk: Path) -> None:
+    configure(desk, "https://127.0.0.1:9/v1")
+    text = (
+        (desk / "planloom.toml").read_text().replace('client = "openai"', 'client = "openai"\nkey_env = "NO_SUCH_KEY"')
+    )
+    (desk / "planloom.toml").write_text(text)
+    done = planloom(desk, "audit", code, "--plan", "fixed")
+    assert done.returncode == 2
+    assert "NO_SUCH_KEY" in done.stderr
+
+
+def test_the_demonstration_scores_what_it_found(desk: Path) -> None:
+    done = planloom(desk, "demo")
+    assert done.returncode == 0, done.stderr
+    assert "of 12 planted bugs found" in done.stdout
+    assert "chance" in done.stdout
