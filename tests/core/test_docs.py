@@ -1,0 +1,74 @@
+"""What the documents say is so."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from planlang import check
+from planloom.cli._about import _CONFIG
+from planloom.kits import Kit
+from planloom.plugins import Registry, load_plugins
+from planloom.settings import load_settings
+from planloom.words import build_vocabulary
+from planloom_audit import Lens
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documents are not beside these tests")
+
+
+@pytest.fixture(scope="module")
+def registry() -> Registry:
+    return load_plugins()
+
+
+def blocks(path: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / path).read_text(), re.DOTALL | re.MULTILINE)
+
+
+LEAD = "plugins/planloom_audit/prompts/lead.md"
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/tutorial/first-audit.md", LEAD])
+def test_the_plans_in_the_documents_pass_the_check(registry: Registry, path: str, tmp_path: Path) -> None:
+    kits = tuple(registry.all("kit", Kit).values())
+    vocabulary = build_vocabulary(registry, load_settings(registry, folder=tmp_path, environ={}), kits)
+    plans = blocks(path, "" if path == LEAD else "python")
+    assert plans
+    assert [p for plan in plans for p in check(plan, vocabulary) if p.severity == "problem"] == []
+
+
+def test_the_kit_of_the_how_to_loads_and_brings_what_it_says(registry: Registry) -> None:
+    module = ModuleType("planloom_todo")
+    exec(blocks("docs/how-to/write-a-kit.md", "python")[0], module.__dict__)
+    loaded = load_plugins([("todo", module)])
+    assert loaded.owner("kit", "todo") == "todo"
+    assert loaded.get("lens", "units", Lens).paragraph.startswith("Look at units")
+
+
+def test_every_hook_stands_in_the_reference(registry: Registry) -> None:
+    text = (ROOT / "docs/reference/hooks.md").read_text()
+    hooks = [name for name in dir(registry.manager.hook) if name.startswith("register_")]
+    assert [hook for hook in hooks if f"`{hook}`" not in text] == []
+
+
+def test_the_configuration_that_init_writes_is_valid_also_with_its_comments_taken_off(
+    registry: Registry, tmp_path: Path
+) -> None:
+    (tmp_path / "planloom.toml").write_text(_CONFIG)
+    assert load_settings(registry, folder=tmp_path, environ={}).offline
+    setting = re.compile(r"^# (?=\[|\w+ = )", re.MULTILINE)
+    (tmp_path / "planloom.toml").write_text(setting.sub("", _CONFIG))
+    settings = load_settings(registry, folder=tmp_path, environ={})
+    assert set(settings.roles) == {"lead", "worker", "judge", "fast"}
+    assert tomllib.loads(_CONFIG)
+
+
+def test_every_command_of_the_readme_is_there(registry: Registry) -> None:
+    named = set(re.findall(r"planloom ([a-z]+)", (ROOT / "README.md").read_text()))
+    assert named - set(registry.names("command")) <= {"runs"}
