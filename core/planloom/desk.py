@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import attrs
 from rich.console import Console
 from rich.text import Text
 
+from ._errors import PlanHeld, PlanRefused
 from .gates import Decision
 from .jobs import PricedPlan, decide, estimate_key, price_plan, recalled_plan, require_roles, write_plan
 from .kits import Kit
@@ -93,10 +95,26 @@ class JobDesk:
         :raises PlanRefused: the gate refused the plan. :raises PlanHeld: it waits for a person.
         """
         decision = decide(self.registry, self.settings, priced.rehearsal, self.job.cap)
-        decision = approve(self.console, priced.rehearsal, decision, yes=self.yes, confirm=self.confirm)
+        try:
+            decision = approve(self.console, priced.rehearsal, decision, yes=self.yes, confirm=self.confirm)
+        except (PlanHeld, PlanRefused) as error:
+            self._decided(decision)
+            self._keep_unrun(priced.source, decision.verdict, str(error))
+            raise
+        self._decided(decision)
         self.console.print(Text(f"{decision.verdict} by {decision.who}: {decision.reason}"))
-        self.job = attrs.evolve(self.job, facts={**self.job.facts, "decision": attrs.asdict(decision)})
         return decision
+
+    def _decided(self, decision: Decision) -> None:
+        kept = {**attrs.asdict(decision), "at": datetime.now(UTC).isoformat(timespec="seconds")}
+        self.job = attrs.evolve(self.job, facts={**self.job.facts, "decision": kept})
+
+    def _keep_unrun(self, source: str, status: str, reason: str) -> None:
+        async def main() -> None:
+            async with open_loom(self.registry, self.settings) as loom:
+                await loom.keep_unrun(self.job, source, status, reason)
+
+        asyncio.run(main())
 
     def run(
         self, priced: PricedPlan, *, planning: int = 0, found: Callable[[RunControl], str] = lambda control: ""

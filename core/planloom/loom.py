@@ -174,6 +174,12 @@ class Loom:
         kept = {**row.facts.get("worked_out", {}), name: {"key": key, "value": value}}
         await self.store.save_run(attrs.evolve(row, facts={**row.facts, "worked_out": kept}))
 
+    async def keep_unrun(self, job: Job, source: str, status: str, reason: str) -> str:
+        """Store a plan that will not run now (``held`` or ``refused``) with the reason; return its run's id."""
+        row = _new_row(job, source, run_id_of(job.title), budget="")
+        await self.store.save_run(attrs.evolve(row, status=status, error=reason))
+        return row.id
+
     async def run(
         self,
         job: Job,
@@ -227,17 +233,7 @@ class _Execution:
         self.asked = self.reused = 0
         everyone = [*loom.registry.all("listener", Listener).values(), *listeners]
         self.recorder = Recorder(self.id, self.store, everyone, asyncio.get_running_loop().time)
-        self.row = RunRow(
-            id=self.id,
-            title=job.title,
-            status="created",
-            plan=source,
-            plan_hash=plan_hash(source),
-            budget=self.budget,
-            created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            job=job.key,
-            facts={**_job_facts(job), **job.facts},
-        )
+        self.row = _new_row(job, source, self.id, self.budget)
         self.states = self.control.states = {name: work.new_run(rehearsal=False) for name, work in job.works.items()}
         line = BudgetLine(
             self.store, self.budget, on_cap=on_cap, abort=self.abort, emit=self.recorder.emit, paused=self._paused
@@ -354,6 +350,20 @@ class _Execution:
     async def _save(self, **changes: Any) -> None:
         self.row = attrs.evolve(self.row, **changes)
         await self.store.save_run(self.row)
+
+
+def _new_row(job: Job, source: str, run_id: str, budget: str) -> RunRow:
+    return RunRow(
+        id=run_id,
+        title=job.title,
+        status="created",
+        plan=source,
+        plan_hash=plan_hash(source),
+        budget=budget,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        job=job.key,
+        facts={**_job_facts(job), **job.facts},
+    )
 
 
 def _job_facts(job: Job) -> dict[str, Any]:

@@ -46,6 +46,9 @@ def show_rehearsal(console: Console, rehearsal: Rehearsal, heading: str) -> None
         f"{rehearsal.agents} workers, {rehearsal.calls} calls, {rehearsal.tokens:,} tokens; "
         f"{show_credits(middle)} credits ({show_credits(low)} to {show_credits(high)} in {rehearsal.takes} rehearsals)",
     )
+    roles = (f"{role} {n} ({show_credits(price)})" for role, (n, price) in rehearsal.roles.items())
+    if rehearsal.roles:
+        console.print(f"by role: {', '.join(roles)} credits")
     for line in rehearsal.advice:
         console.print(Text(f"worth knowing: {line}"))
 

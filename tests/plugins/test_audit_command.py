@@ -120,6 +120,7 @@ def test_a_plan_above_the_gate_is_held_without_a_terminal_and_nothing_is_asked(
         held = planloom(desk, "audit", code, "--plan", "fixed")
         assert (held.returncode, server.total) == (4, 0)
         assert "--approve-up-to" in held.stderr
+        assert " held " in planloom(desk, "runs").stdout
         assert planloom(desk, "audit", code, "--plan", "fixed", "--yes").returncode == 0
 
 
