@@ -13,6 +13,7 @@ import pytest
 
 from planloom.clients import Endpoint
 from planloom.jobs import compile_plan, kits_in
+from planloom.kits import Kit
 from planloom.loom import Job, Outcome, open_loom
 from planloom.money import MICRO, Price
 from planloom.plugins import Registry, load_plugins
@@ -107,8 +108,8 @@ class Bench:
             return await loom.run(job, program, source, **options)
 
     def fixed(self) -> str:
-        kit = self.registry.all("kit", object)["audit"]
-        return next(plan.source for plan in kit.saved_plans if plan.name == "fixed")  # type: ignore[attr-defined]  # a Kit
+        plans = self.registry.get("kit", "audit", Kit).saved_plans
+        return next(plan.source for plan in plans if plan.name == "fixed")
 
 
 @pytest.fixture

@@ -150,7 +150,8 @@ def test_a_lead_mends_its_plan_and_every_attempt_is_kept(code: Path, desk: Path,
 
     def answer(request: Received) -> Served:
         if "You plan an audit" not in request.json["messages"][0]["content"]:
-            return model(request)
+            served: Served = model(request)
+            return served
         asked.append(request.question)
         return completion(
             f"Here is the plan:\n```\n{drafts[len(asked) - 1]}```\n",
