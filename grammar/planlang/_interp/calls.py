@@ -19,7 +19,7 @@ from .functions import FunctionCode, fill_frame
 from .invoke import call_builtin
 from .iterate import items_of
 from .meter import LIST_ITEM_BYTES
-from .methods import METHODS, call_method
+from .methods import METHODS, call_method, no_method
 from .values import Builtin, Frame, GuestFunction, PlanDict, PlanList, WordValue, type_name
 
 __all__ = ["call", "method_call"]
@@ -319,7 +319,7 @@ def method_call(build: Build, node: MethodCall) -> Code:
             make = _append if name == "append" else _method_of_one
             run = make(build, name, offset, receiver.run, argument.run)
             return Code(run, False, 1 + max(receiver.height, argument.height, _NATIVE_FRAMES))
-    receiver = build.code(node.receiver)
+    receiver = _with_method(build, name, offset, build.code(node.receiver))
     parts, bind = _consuming(build, node.args, node, generator)
 
     def finish(frame: Frame, values: list[Any]) -> Any:
@@ -335,16 +335,36 @@ def _method_of_one(build: Build, name: str, offset: int, receiver_run: Run, argu
 
     def run(frame: Frame) -> Any:
         receiver = receiver_run(frame)
+        method = methods.get(type(receiver))
+        if method is None:
+            raise fail(offset, no_method(name, receiver))
         argument = argument_run(frame)
         try:
-            method = methods.get(type(receiver))
-            if method is None or not method.least <= 1 <= method.most:
-                return call_method(frame, receiver, name, (argument,), {})
+            if not method.least <= 1 <= method.most:
+                method.check(1, {})
             return method.call(frame, receiver, argument)
         except Exception as error:
             raise fail(offset, error) from error.__cause__
 
     return run
+
+
+def _with_method(build: Build, name: str, offset: int, receiver: Code) -> Code:
+    """Return the receiver's code, which fails before any argument is evaluated when there is no such method."""
+    methods, fail = METHODS[name], build.fail
+
+    def finish(value: Any) -> Any:
+        if type(value) not in methods:
+            raise fail(offset, no_method(name, value))
+        return value
+
+    async def run_waiting(frame: Frame) -> Any:
+        return finish(await receiver.run(frame))
+
+    run = receiver.run
+    return Code(
+        run_waiting if receiver.waits else lambda frame: finish(run(frame)), receiver.waits, receiver.height + 1
+    )
 
 
 def _append(build: Build, name: str, offset: int, receiver_run: Run, argument_run: Run) -> Run:
@@ -354,8 +374,10 @@ def _append(build: Build, name: str, offset: int, receiver_run: Run, argument_ru
 
     def run(frame: Frame) -> Any:
         receiver = receiver_run(frame)
+        if type(receiver) is not PlanList:
+            raise fail(offset, no_method(name, receiver))
         argument = argument_run(frame)
-        if type(receiver) is PlanList and receiver.owner is frame[0] and not receiver.locks:
+        if receiver.owner is frame[0] and not receiver.locks:
             left = memory[0] = memory[0] - LIST_ITEM_BYTES
             if left >= 0 and len(receiver) < longest:
                 receiver.append(argument)

@@ -16,7 +16,7 @@ from .methods_text import TEXT_METHODS
 from .signatures import Method
 from .values import DictView, PlanDict, PlanList, PlanSet, type_name
 
-__all__ = ["METHODS", "call_method", "find_method"]
+__all__ = ["METHODS", "call_method", "no_method"]
 
 _BY_CLASS: Final[dict[type, dict[str, Method]]] = {
     PlanList: LIST_METHODS,
@@ -40,17 +40,14 @@ def _by_name() -> dict[str, dict[type, Method]]:
 METHODS: Final = _by_name()
 
 
-def find_method(name: str, receiver: Any) -> Method:
-    """Return the method; :raises AttributeError: a value of this type has none of that name."""
-    found = METHODS[name].get(type(receiver))
-    if found is None:
-        raise AttributeError(f"'{type_name(receiver)}' object has no attribute '{name}'")
-    return found
+def no_method(name: str, receiver: Any) -> AttributeError:
+    """Return the error for a value that has no method of that name."""
+    return AttributeError(f"'{type_name(receiver)}' object has no attribute '{name}'")
 
 
 def call_method(frame: Any, receiver: Any, name: str, args: Any, keywords: dict[str, Any]) -> Any:
-    """Return what a method returns."""
-    method = find_method(name, receiver)
+    """Return what a method returns; :raises TypeError: it does not take these arguments."""
+    method = METHODS[name][type(receiver)]
     method.check(len(args), keywords)
     call: Callable[..., Any] = method.call
     return call(frame, receiver, *args, **keywords)

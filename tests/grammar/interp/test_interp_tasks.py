@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import planlang
 import pytest
+
+import planlang
 from planlang import Limits, PlanAborted, PlanFailed, PlanLimitError
 
 THREE = "result = parallel([lambda n=n: scan(n) for n in [3, 1, 2]])\n"
@@ -110,7 +111,7 @@ def test_a_cancel_that_a_word_raises_itself_is_a_failure_of_the_plan(failure: An
 def test_two_runs_of_one_program_do_not_disturb_each_other(host: Any) -> None:
     program = planlang.compile("xs = []\nfor n in range(5):\n    xs.append(scan(n))\nresult = xs\n", host.words())
 
-    async def both() -> list[Any]:
+    async def both() -> tuple[planlang.Outcome, planlang.Outcome]:
         return await asyncio.gather(program.run(None, None, host), program.run(None, None, host))
 
     assert [outcome.result for outcome in asyncio.run(both())] == [[0, 1, 2, 3, 4]] * 2
@@ -171,7 +172,8 @@ def test_words_that_wait_may_stand_anywhere_in_a_statement(run: Any) -> None:
         "xs = [0, 0]\nxs[scan(1)] = scan(5)\nxs[scan(0)] += scan(2)\ntotal = 0\n"
         "for n in scan([1, 2, 3]):\n    if scan(n) == 2:\n        continue\n    elif n > 5:\n        break\n"
         "    total += scan(n)\nelse:\n    total += 100\n"
-        "def f(a, b=scan(7)):\n    for n in (scan(i) for i in range(4)):\n        if n == 2:\n            return n + b\n"
+        "def f(a, b=scan(7)):\n    for n in (scan(i) for i in range(4)):\n"
+        "        if n == 2:\n            return n + b\n"
         "result = [xs, total, f(1)]\n"
     )
     assert run(source).result == [[2, 5], 104, 9]

@@ -7,8 +7,9 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from planlang import Limits, Opaque, PlanFailed, PlanLimitError
 
 
@@ -87,7 +88,8 @@ def test_a_list_may_not_grow_or_shrink_while_a_loop_iterates(change: str, failur
 
 def test_replacing_items_while_a_loop_iterates_is_allowed(run: Any) -> None:
     source = (
-        "xs = [1, 2]\nfor i in range(2):\n    for x in xs:\n        xs[i] = 9\nd = {'a': 1}\nfor k in d:\n    d[k] = 2\n"
+        "xs = [1, 2]\nfor i in range(2):\n    for x in xs:\n        xs[i] = 9\n"
+        "d = {'a': 1}\nfor k in d:\n    d[k] = 2\n"
         "xs.append(3)\nresult = [xs, d]\n"
     )
     assert run(source).result == [[9, 9, 3], {"a": 2}]
@@ -95,7 +97,10 @@ def test_replacing_items_while_a_loop_iterates_is_allowed(run: Any) -> None:
 
 @pytest.mark.parametrize("leave", ["break", "return 1", "x = 1 / 0"])
 def test_a_lock_ends_however_the_loop_ends(leave: str, run: Any) -> None:
-    source = f"def work(xs):\n    for x in xs:\n        {leave}\nxs = [1]\nparallel([lambda: work(xs)])\nxs.append(2)\nresult = xs\n"
+    source = (
+        f"def work(xs):\n    for x in xs:\n        {leave}\n"
+        "xs = [1]\nparallel([lambda: work(xs)])\nxs.append(2)\nresult = xs\n"
+    )
     assert run(source).result == [1, 2]
 
 
@@ -163,7 +168,8 @@ def test_json_of_a_result_sorts_sets_and_has_no_nan(run: Any) -> None:
 def test_sets_keep_their_order_whatever_the_hash_seed(run: Any) -> None:
     source = (
         "import asyncio, planlang\n"
-        "p = planlang.compile('result = list({w for w in \"the quick brown fox jumps\".split()})', planlang.Vocabulary([]))\n"
+        "plan = 'result = list({w for w in \"the quick brown fox jumps\".split()})'\n"
+        "p = planlang.compile(plan, planlang.Vocabulary([]))\n"
         "print(asyncio.run(p.run()).result)\n"
     )
     shown = {
@@ -178,6 +184,7 @@ def test_sets_keep_their_order_whatever_the_hash_seed(run: Any) -> None:
 # --- limits -------------------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=20, deadline=None)
 @given(st.integers(1, 60))
 def test_steps_grow_in_step_with_the_work(size: int) -> None:
     import asyncio
