@@ -58,7 +58,7 @@ def build_report(
     return AuditReport(
         target=str(target),
         below=_below_repository(target),
-        title=f"Audit of {target}",
+        title=f"Audit of {target.resolve().name}",
         run_id=outcome.run_id,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("planloom"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +61,15 @@ class AuditModel:
         for text, served in self.overrides:
             if text in system or text in user:
                 return served
+        if "response_format" not in request.json:
+            return completion(f"notes on {len(user)} characters")
         name = request.json["response_format"]["json_schema"]["name"]
-        answer: dict[str, Callable[[str], Any]] = {"findings": _findings, "verdicts": self._verdicts, "report": _groups}
+        answer: dict[str, Callable[[str], Any]] = {
+            "findings": _findings,
+            "verdicts": self._verdicts,
+            "report": _groups,
+            "answer": lambda text: {"keep": "good" in text, "why": ""},
+        }
         return completion(json.dumps(answer[name](user)))
 
     def _verdicts(self, text: str) -> dict[str, Any]:
@@ -99,11 +106,13 @@ class Bench:
     server: Any
     code: Path
 
-    async def run(self, source: str, cap: int = 150 * MICRO, **options: Any) -> Outcome:
+    async def run(
+        self, source: str, cap: int = 150 * MICRO, args: Mapping[str, Any] | None = None, **options: Any
+    ) -> Outcome:
         kits = kits_in(self.registry, self.settings, source)
         program, _ = compile_plan(source, build_vocabulary(self.registry, self.settings, kits))
         works = {kit.name: kit.open(str(self.code), {}) for kit in kits}
-        job = Job(title="audit code", kits=kits, works=works, target=str(self.code), cap=cap)
+        job = Job(title="audit code", kits=kits, works=works, target=str(self.code), cap=cap, args=args or {})
         async with open_loom(self.registry, self.settings) as loom:
             return await loom.run(job, program, source, **options)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -149,3 +151,44 @@ def test_a_word_used_wrongly_ends_the_plan_with_its_line(bench: Any, plan: str, 
     outcome = run(bench, plan)
     assert outcome.status == "failed"
     assert f"line 1, column 10: {kind}" in outcome.error
+
+
+PLANS = Path(__file__).parents[1] / "grammar" / "cases" / "lead_plans.jsonl"
+
+
+def plan(number: str) -> str:
+    """A plan as a model wrote it."""
+    rows = map(json.loads, PLANS.read_text().splitlines())
+    return next(str(row["source"]) for row in rows if row["id"] == number)
+
+
+def test_rounds_of_scans_stop_after_two_dry_ones(bench: Any) -> None:
+    outcome = run(bench, plan("LP01"))
+    assert len(outcome.result["bugs"]) == 3
+    assert [phase["name"] for phase in outcome.phases if phase["name"].startswith("Scan")] == [
+        "Scan round 1",
+        "Scan round 2",
+        "Scan round 3",
+    ]
+
+
+def test_a_plan_that_calibrates_scales_to_the_best_size(bench: Any) -> None:
+    outcome = run(bench, plan("LP04"))
+    assert (outcome.status, len(outcome.result["bugs"])) == ("completed", 3)
+
+
+def test_notes_are_merged_level_by_level_to_one_page(bench: Any) -> None:
+    outcome = run(bench, plan("LP13").replace("30000", "20"))
+    assert outcome.result["summary"].startswith("notes on")
+    assert outcome.result["unread_shards"] == 0
+
+
+def test_two_screeners_disagree_only_where_they_answer_differently(bench: Any) -> None:
+    records = "# header\ngood one\nbad one\n\ngood two\n"
+    outcome = run(bench, plan("LP22"), args={"records": records})
+    assert outcome.result == {
+        "included": ["good one", "good two"],
+        "excluded": 1,
+        "conflicts": 0,
+        "kappa_base": "0.0%",
+    }
