@@ -13,6 +13,7 @@ computing is first seen, and when it has run the stretch is over.
 from __future__ import annotations
 
 import asyncio
+from math import ceil
 from time import thread_time
 from typing import Any, Final
 
@@ -121,7 +122,7 @@ class Meter:
         if stretch_s > YIELD_AFTER_S:
             self.slice[1] = True
         if stretch_s > self.limits.compute_s:
-            raise LimitHitError("compute_s", round(stretch_s, 3), self.limits.compute_s)
+            raise LimitHitError("compute_s", ceil(stretch_s * 1_000) / 1_000, self.limits.compute_s)
 
     def _watch(self) -> None:
         self._watching = True

@@ -82,89 +82,112 @@ def shaped(template: str, *parts: st.SearchStrategy[str]) -> st.SearchStrategy[s
     return st.tuples(*parts).map(fill)
 
 
-INT: st.SearchStrategy[str] = st.deferred(
-    lambda: st.one_of(
+Texts = st.SearchStrategy[str]
+
+
+def ints_over(ints: Texts, texts: Texts, lists: Texts, dicts: Texts, bools: Texts) -> Texts:
+    return st.one_of(
         st.sampled_from(["a", "b", "True", "len(xs)", "d['k']", "p", "a"]) | st.integers(-9, 20).map(str),
-        st.sampled_from(["+", "-", "*", "//", "%", "-", "+"]).flatmap(lambda op: shaped(f"(@ {op} @)", INT, INT)),
-        shaped("abs(@)", INT),
-        shaped("max(@, @)", INT, INT),
-        shaped("sum(@)", LIST),
-        shaped("len(@)", st.one_of(LIST, TEXT, DICT)),
-        shaped("(@)[@ % len(@ or [1])]", LIST, INT, LIST),
-        shaped("@.get(@, @)", DICT, TEXT, INT),
-        shaped("(@ if @ else @)", INT, BOOL, INT),
-        shaped("(@).count(@)", LIST, INT),
-        shaped("(@).find(@)", TEXT, TEXT),
-        shaped("(lambda v, w=@: v - w)(@)", INT, INT),
-        shaped("fun(@, q=@)[1]", INT, INT),
-        shaped("min(@, key=lambda v: -v, default=@)", LIST, INT),
-        shaped("round(@ / 7)", INT),
-        shaped("divmod(@, 5)[1]", INT),
+        st.sampled_from(["+", "-", "*", "//", "%", "-", "+"]).flatmap(lambda op: shaped(f"(@ {op} @)", ints, ints)),
+        shaped("abs(@)", ints),
+        shaped("max(@, @)", ints, ints),
+        shaped("sum(@)", lists),
+        shaped("len(@)", st.one_of(lists, texts, dicts)),
+        shaped("(@)[@ % len(@ or [1])]", lists, ints, lists),
+        shaped("@.get(@, @)", dicts, texts, ints),
+        shaped("(@ if @ else @)", ints, bools, ints),
+        shaped("(@).count(@)", lists, ints),
+        shaped("(@).find(@)", texts, texts),
+        shaped("(lambda v, w=@: v - w)(@)", ints, ints),
+        shaped("fun(@, q=@)[1]", ints, ints),
+        shaped("min(@, key=lambda v: -v, default=@)", lists, ints),
+        shaped("round(@ / 7)", ints),
+        shaped("divmod(@, 5)[1]", ints),
     )
-)
-TEXT: st.SearchStrategy[str] = st.deferred(
-    lambda: st.one_of(
+
+
+def texts_over(ints: Texts, texts: Texts, lists: Texts, dicts: Texts, bools: Texts) -> Texts:
+    return st.one_of(
         st.sampled_from(["s", "t", "'ab'", "'A b'", "''", "'é'"]),
-        shaped("(@ + @)", TEXT, TEXT),
-        shaped("(@)[@:@]", TEXT, INT, INT),
-        shaped("(@)[::-1]", TEXT),
-        shaped("str(@)", st.one_of(INT, LIST, DICT, BOOL)),
-        shaped("','.join([str(v) for v in @])", LIST),
-        shaped("(@).replace(@, @)", TEXT, TEXT, TEXT),
-        shaped("(@).upper()", TEXT),
-        shaped("(@).strip(@)", TEXT, TEXT),
+        shaped("(@ + @)", texts, texts),
+        shaped("(@)[@:@]", texts, ints, ints),
+        shaped("(@)[::-1]", texts),
+        shaped("str(@)", st.one_of(ints, lists, dicts, bools)),
+        shaped("','.join([str(v) for v in @])", lists),
+        shaped("(@).replace(@, @)", texts, texts, texts),
+        shaped("(@).upper()", texts),
+        shaped("(@).strip(@)", texts, texts),
         st.sampled_from(['f"{a:>5}|{s!r}"', 'f"{b:+d}{t}{xs}"', 'f"{a / 3:.2f}{d}"', 'f"{len(s):<{len(t)}}|"']),
     )
-)
-LIST: st.SearchStrategy[str] = st.deferred(
-    lambda: st.one_of(
+
+
+def lists_over(ints: Texts, texts: Texts, lists: Texts, dicts: Texts, bools: Texts) -> Texts:
+    return st.one_of(
         st.sampled_from(["xs", "ys", "xs", "[]"]),
-        shaped("[@, @]", INT, INT),
-        shaped("(@ + @)", LIST, LIST),
-        shaped("(@)[@:]", LIST, INT),
-        shaped("(@)[::@ or 1]", LIST, INT),
-        shaped("[i * @ for i in @ if i > @]", INT, LIST, INT),
-        shaped("[i - j for i in @ for j in @][:9]", LIST, LIST),
-        shaped("sorted(@, reverse=@)", LIST, BOOL),
-        shaped("sorted(@, key=lambda v: (v % 3, -v))", LIST),
-        shaped("list(range(@ % 9))", INT),
-        shaped("list(reversed(@))", LIST),
-        shaped("list(map(lambda v: v + @, @))", INT, LIST),
-        shaped("list(filter(lambda v: v % 2, @))", LIST),
-        shaped("[v for _, v in enumerate(@)]", LIST),
-        shaped("[x + y for x, y in zip(@, @)]", LIST, LIST),
-        shaped("sorted(set(@) ^ u)", LIST),
-        shaped("sorted((u | {@}) - set(@) & {1, 2})", INT, LIST),
-        shaped("sorted(u.union(@, {@}).difference(@))", LIST, INT, LIST),
-        shaped("sorted({@, @} | set(@))", INT, INT, LIST),
+        shaped("[@, @]", ints, ints),
+        shaped("(@ + @)", lists, lists),
+        shaped("(@)[@:]", lists, ints),
+        shaped("(@)[::@ or 1]", lists, ints),
+        shaped("[i * @ for i in @ if i > @]", ints, lists, ints),
+        shaped("[i - j for i in @ for j in @][:9]", lists, lists),
+        shaped("sorted(@, reverse=@)", lists, bools),
+        shaped("sorted(@, key=lambda v: (v % 3, -v))", lists),
+        shaped("list(range(@ % 9))", ints),
+        shaped("list(reversed(@))", lists),
+        shaped("list(map(lambda v: v + @, @))", ints, lists),
+        shaped("list(filter(lambda v: v % 2, @))", lists),
+        shaped("[v for _, v in enumerate(@)]", lists),
+        shaped("[x + y for x, y in zip(@, @)]", lists, lists),
+        shaped("sorted(set(@) ^ u)", lists),
+        shaped("sorted((u | {@}) - set(@) & {1, 2})", ints, lists),
+        shaped("sorted(u.union(@, {@}).difference(@))", lists, ints, lists),
+        shaped("sorted({@, @} | set(@))", ints, ints, lists),
     )
-)
-DICT: st.SearchStrategy[str] = st.deferred(
-    lambda: st.one_of(
+
+
+def dicts_over(ints: Texts, texts: Texts, lists: Texts, dicts: Texts, bools: Texts) -> Texts:
+    return st.one_of(
         st.just("d"),
-        shaped("{@: @}", TEXT, INT),
-        shaped("{**@, 'z': @}", DICT, INT),
-        shaped("{i: @ for i in @}", INT, LIST),
-        shaped("(@ | @)", DICT, DICT),
-        shaped("dict(zip(@, @))", LIST, LIST),
-        shaped("@.copy()", DICT),
+        shaped("{@: @}", texts, ints),
+        shaped("{**@, 'z': @}", dicts, ints),
+        shaped("{i: @ for i in @}", ints, lists),
+        shaped("(@ | @)", dicts, dicts),
+        shaped("dict(zip(@, @))", lists, lists),
+        shaped("@.copy()", dicts),
     )
-)
-BOOL: st.SearchStrategy[str] = st.deferred(
-    lambda: st.one_of(
-        st.sampled_from(["<", "<=", "==", "!=", ">"]).flatmap(lambda op: shaped(f"(@ {op} @)", INT, INT)),
-        st.sampled_from(["<", "==", ">="]).flatmap(lambda op: shaped(f"(@ {op} @)", LIST, LIST)),
-        shaped("(@ < @ <= @)", INT, INT, INT),
-        shaped("(@ in @)", INT, LIST),
-        shaped("(@ not in @)", TEXT, DICT),
-        shaped("(not @ and @)", BOOL, BOOL),
-        shaped("({@} <= set(@))", INT, LIST),
-        shaped("u.isdisjoint(@)", LIST),
-        shaped("any(v > @ for v in @)", INT, LIST),
-        shaped("all(v != @ for v in @)", INT, LIST),
+
+
+def bools_over(ints: Texts, texts: Texts, lists: Texts, dicts: Texts, bools: Texts) -> Texts:
+    return st.one_of(
+        st.sampled_from(["<", "<=", "==", "!=", ">"]).flatmap(lambda op: shaped(f"(@ {op} @)", ints, ints)),
+        st.sampled_from(["<", "==", ">="]).flatmap(lambda op: shaped(f"(@ {op} @)", lists, lists)),
+        shaped("(@ < @ <= @)", ints, ints, ints),
+        shaped("(@ in @)", ints, lists),
+        shaped("(@ not in @)", texts, dicts),
+        shaped("(not @ and @)", bools, bools),
+        shaped("({@} <= set(@))", ints, lists),
+        shaped("u.isdisjoint(@)", lists),
+        shaped("any(v > @ for v in @)", ints, lists),
+        shaped("all(v != @ for v in @)", ints, lists),
         shaped("isinstance(@, (int, str))", WILD),
     )
-)
+
+
+def typed(levels: int) -> tuple[Texts, Texts, Texts, Texts, Texts]:
+    """Return expressions of each type, at most so many operations high."""
+    parts: tuple[Texts, Texts, Texts, Texts, Texts] = (
+        st.sampled_from(["a", "b", "4", "-1"]),
+        st.sampled_from(["s", "t", "'ab'"]),
+        st.sampled_from(["xs", "[2, 1]"]),
+        st.just("d"),
+        st.sampled_from(["True", "a"]),
+    )
+    for _ in range(levels):
+        parts = (ints_over(*parts), texts_over(*parts), lists_over(*parts), dicts_over(*parts), bools_over(*parts))
+    return parts
+
+
+INT, TEXT, LIST, DICT, BOOL = typed(3)
 STATEMENTS = st.one_of(
     shaped("a = @", INT),
     shaped("b = a = @", INT),
@@ -247,7 +270,7 @@ def holds_only_data(value: Any, seen: int = 0) -> bool:
     return value is None or isinstance(value, int | float | str | bool | range)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(programs())
 def test_a_generated_program_means_what_python_means(source: str) -> None:
     check_against_python(source)
