@@ -94,6 +94,7 @@ class FrontDoor:
         self._random = random.Random(seed)
         self._flights: dict[str, asyncio.Future[Reply | None]] = {}
         self._calls: set[asyncio.Task[Reply]] = set()
+        self._begun: set[asyncio.Task[Reply]] = set()
         self._asked_again: set[str] = set()
 
     def add_client(self, endpoint: str, client: ModelClient) -> None:
@@ -139,7 +140,8 @@ class FrontDoor:
         return await self._cut(set(self._calls))
 
     async def _cut(self, calls: set[asyncio.Task[Reply]]) -> int:
-        for call in calls:
+        # A task that is cancelled before its first step never gets to close its call; it ends by itself at that step.
+        for call in calls & self._begun:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
         return len(calls)
@@ -223,6 +225,7 @@ class FrontDoor:
 
     def _ended(self, call: asyncio.Task[Reply], slots: Slots) -> None:
         self._calls.discard(call)
+        self._begun.discard(call)
         slots.release()
         if not call.cancelled():
             call.exception()  # its asker may have gone
@@ -248,7 +251,9 @@ class FrontDoor:
         open_call: str | None = call_id
         billed = False
         waited = 0.0
+        self._begin()
         try:
+            self._abort.check()
             for attempt in range(1, ATTEMPTS + 1):
                 if open_call is None:
                     granted = await self._grant(question, role, asker)
@@ -280,6 +285,11 @@ class FrontDoor:
             if open_call is not None:
                 await asyncio.shield(self._close(open_call, billed))
             self._line.freed()
+
+    def _begin(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._begun.add(task)
 
     async def _close(self, call_id: str, billed: bool) -> None:
         """Close a call that brought no answer: free, or charged at its worst price when it may have been billed."""
