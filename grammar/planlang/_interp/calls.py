@@ -28,6 +28,7 @@ _NATIVE_FRAMES: Final = 10  # the deepest of our own helpers between a builtin a
 _CONSUMERS: Final = frozenset(("any", "all", "sum", "min", "max", "list", "tuple", "set", "dict", "sorted"))
 
 Arguments = tuple[list[Any], dict[str, Any]]
+Bind = Callable[[Frame, list[Any]], Arguments]
 
 
 def call(build: Build, node: Call) -> Code:
@@ -35,15 +36,17 @@ def call(build: Build, node: Call) -> Code:
     function = node.function
     if isinstance(function, Name) and function.kind == BUILTIN:
         return _builtin(build, node, BUILTINS[function.id])
-    plain = not node.keywords and not any(isinstance(arg, Starred) for arg in node.args)
+    if node.keywords or any(isinstance(arg, Starred) for arg in node.args):
+        parts, bind = _arguments(build, node.args, node)
+        return _general(build, node, [build.code(function), *parts], bind)
+    parts = build.codes([function, *node.args])
+    if any(part.waits for part in parts):
+        return _general(build, node, parts, _as_given)
+    if isinstance(function, Name) and function.kind == WORD and function.id in build.words:
+        return _word_by_name(build, node.start, build.words[function.id], parts[1:])
     if node.callee == NEVER:
-        parts = build.codes([function, *node.args]) if plain else []
-        if plain and not any(part.waits for part in parts):
-            if isinstance(function, Name) and function.kind == WORD and function.id in build.words:
-                word = build.words[function.id]
-                return Code(_word_call(node.start, word.call, parts[1:]), False, 8 + tallest(parts))
-            return Code(_guest_call(build, node.start, parts), False, 3 + tallest(parts))
-    return _general(build, node)
+        return Code(_guest_call(build, node.start, parts), False, 3 + tallest(parts))
+    return _general(build, node, parts, _as_given)
 
 
 # --- functions of the plan ------------------------------------------------------------------------------------
@@ -116,6 +119,23 @@ def _call_with_two(build: Build, offset: int, function_run: Run, first_run: Run,
     return run
 
 
+def _word_by_name(build: Build, offset: int, word: WordValue, parts: list[Code]) -> Code:
+    """Return code that calls a word with positional arguments that cannot wait."""
+    plain = _word_call(offset, word.call, parts)
+    height = 8 + tallest(parts)
+    if not word.waits:
+        return Code(plain, False, height)
+    steps = build.slice
+
+    async def run(frame: Frame) -> Any:
+        value = await plain(frame)
+        if steps[1]:
+            await turn()
+        return value
+
+    return Code(run, True, height)
+
+
 def _word_call(offset: int, call_word: Callable[..., Any], parts: list[Code]) -> Run:
     runs = [part.run for part in parts]
     none: dict[str, Any] = {}
@@ -157,13 +177,14 @@ def _not_callable(function: Any) -> str:
 # --- calls that may wait, and those with keywords or spreads -------------------------------------------------
 
 
-def _general(build: Build, node: Call) -> Code:
-    function = build.code(node.function)
-    parts, bind = _arguments(build, node.args, node)
+def _as_given(_frame: Frame, values: list[Any]) -> Arguments:
+    return values, {}
+
+
+def _general(build: Build, node: Call, parts: list[Code], bind: Bind) -> Code:
     offset = node.start
     fail = build.fail
     slow = _slow_call(build, offset)
-    parts = [function, *parts]
     height = 5 + tallest(parts)
     runs = [part.run for part in parts]
 
@@ -211,9 +232,7 @@ def _waiting_call(build: Build, offset: int, slow: Callable[..., Any]) -> Callab
     return invoke
 
 
-def _arguments(
-    build: Build, nodes: list[Node], call_node: Call | MethodCall
-) -> tuple[list[Code], Callable[[Frame, list[Any]], Arguments]]:
+def _arguments(build: Build, nodes: list[Node], call_node: Call | MethodCall) -> tuple[list[Code], Bind]:
     """Return code for every argument in the order of the text, and a function that sorts their values."""
     starred = [isinstance(node, Starred) for node in nodes]
     names = [keyword.name for keyword in call_node.keywords]
@@ -221,7 +240,7 @@ def _arguments(
     places = sorted(range(len(ordered)), key=lambda at: ordered[at].start)
     parts = [build.code(_value_of(ordered[at])) for at in places]
     if places == list(range(len(nodes))) and not any(starred):
-        return parts, lambda _frame, values: (values, {})
+        return parts, _as_given
     count = len(nodes)
 
     def bind(frame: Frame, values: list[Any]) -> Arguments:
@@ -285,7 +304,7 @@ def _builtin(build: Build, node: Call, builtin: Builtin) -> Code:
 
 def _consuming(
     build: Build, nodes: list[Node], node: Call | MethodCall, generator: Generator | None
-) -> tuple[list[Code], Callable[[Frame, list[Any]], Arguments]]:
+) -> tuple[list[Code], Bind]:
     """Return the arguments, the first of them read into a list when it is a generator that waits."""
     parts, bind = _arguments(build, nodes, node)
     if generator is not None:
@@ -311,16 +330,14 @@ def _builtin_of_one(build: Build, offset: int, part: Code, builtin: Builtin) -> 
 def method_call(build: Build, node: MethodCall) -> Code:
     """Return code for ``receiver.name(...)``; the method is looked up in the closed table."""
     name, offset = node.name, node.start
-    plain = not node.keywords and not any(isinstance(arg, Starred) for arg in node.args)
     generator = _waiting_generator(node.args) if name == "join" else None
-    if plain and generator is None and len(node.args) == 1:
-        receiver, argument = build.codes([node.receiver, node.args[0]])
-        if not (receiver.waits or argument.waits):
-            make = _append if name == "append" else _method_of_one
-            run = make(build, name, offset, receiver.run, argument.run)
-            return Code(run, False, 1 + max(receiver.height, argument.height, _NATIVE_FRAMES))
-    receiver = _with_method(build, name, offset, build.code(node.receiver))
+    receiver = build.code(node.receiver)
     parts, bind = _consuming(build, node.args, node, generator)
+    if bind is _as_given and len(parts) == 1 and not (receiver.waits or parts[0].waits):
+        make = _append if name == "append" else _method_of_one
+        run = make(build, name, offset, receiver.run, parts[0].run)
+        return Code(run, False, 1 + max(receiver.height, parts[0].height, _NATIVE_FRAMES))
+    receiver = _with_method(build, name, offset, receiver)
 
     def finish(frame: Frame, values: list[Any]) -> Any:
         args, keywords = bind(frame, values[1:])

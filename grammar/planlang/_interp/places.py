@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Final
 
-from planlang._errors import PlanError, PlanFailed, PlanLimitError
+from planlang._errors import PlanAborted, PlanError, PlanFailed, PlanLimitError
 
 from .meter import LimitHitError
 
@@ -30,7 +30,7 @@ class Places:
 
     def error(self, offset: int, error: BaseException) -> PlanError:
         """Return the plan error for an exception that an operation at this offset raised."""
-        if isinstance(error, PlanError):
+        if isinstance(error, PlanFailed | PlanLimitError | PlanAborted):
             return error
         line, column = self.line_column(offset)
         if isinstance(error, LimitHitError):

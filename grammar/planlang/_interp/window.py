@@ -31,6 +31,7 @@ __all__ = ["Window"]
 Failure = Callable[[str, PlanFailed], None]
 
 _TASK_STEPS: Final = 30  # starting and ending a task takes as long as this many steps
+_GROUP_STEPS: Final = 60
 _TASK_BYTES: Final = 1_000
 _OPEN_A_SEAT: Final = 4  # tasks that may be open, parents that wait included, for each seat
 
@@ -66,7 +67,8 @@ class Window:
 
     def __init__(self, meter: Meter, fail: Callable[[int, BaseException], PlanError]) -> None:
         self._meter, self._fail = meter, fail
-        self._free = meter.limits.tasks_in_flight
+        self._free = self._seats = meter.limits.tasks_in_flight
+        self._most_open = _OPEN_A_SEAT * self._seats
         self._waiting: dict[int, deque[Group]] = {}
         self._open: set[Group] = set()
         self._open_tasks = 0
@@ -78,6 +80,8 @@ class Window:
             raise self._meter.stopped
         if not thunks:
             return []
+        self._meter.work(_GROUP_STEPS)
+        self._meter.store(_TASK_BYTES)
         group = Group(place, thunks, first, on_failure)
         self._open.add(group)
         self._give_seat(place.task)
@@ -119,10 +123,13 @@ class Window:
 
     async def _abandon(self, group: Group) -> None:
         group.drop_rest()
-        for running in group.running:
+        tasks = tuple(group.running)
+        for running in tasks:
             running.cancel()
-        while group.running:
-            await asyncio.wait(group.running)
+        if tasks:
+            await asyncio.wait(tasks)
+        for never_began in tuple(group.running):
+            self._ended(group, never_began)
 
     def _pump(self) -> None:
         while self._may_start():
@@ -143,8 +150,7 @@ class Window:
 
         So a tree of tasks that doubles with each level is worked off depth first, in bounded memory.
         """
-        seats = self._meter.limits.tasks_in_flight
-        return self._free > 0 and (self._open_tasks < _OPEN_A_SEAT * seats or self._free >= seats)
+        return self._free > 0 and (self._open_tasks < self._most_open or self._free >= self._seats)
 
     def _next_group(self) -> Group | None:
         """Return the deepest group that has thunks to start."""
@@ -165,17 +171,14 @@ class Window:
         self._open_tasks += 1
         self._free -= 1
         context = group.context.copy()
-        running = asyncio.create_task(self._run_thunk(group, at), context=context)
-        group.running.add(running)
-        running.add_done_callback(lambda ended: self._ended(group, ended))
+        group.running.add(asyncio.create_task(self._run_thunk(group, at), context=context))
 
-    def _ended(self, group: Group, ended: asyncio.Task[None]) -> None:
-        group.running.discard(ended)
+    def _ended(self, group: Group, ended: asyncio.Task[None] | None) -> None:
+        if ended is not None:
+            group.running.discard(ended)
         self._free += 1
         self._open_tasks -= 1
         group.left -= 1
-        if not ended.cancelled() and ended.exception() is not None:
-            self.stop(self._fail(group.place.offset, ended.exception() or RuntimeError()))
         group.finish()
         self._pump()
 
@@ -199,6 +202,7 @@ class Window:
                 self.stop(failure)
         finally:
             task.end()
+            self._ended(group, asyncio.current_task())
 
     def _report(self, group: Group, task: Task, error: PlanFailed) -> None:
         try:
