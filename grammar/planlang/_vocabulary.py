@@ -9,7 +9,7 @@ same. A word never sees the interpreter's own objects and a plan never sees the 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import attrs
@@ -58,11 +58,15 @@ class Call(Protocol):
     def scope(self) -> dict[str, object]: ...
 
     async def run_tasks(
-        self, thunks: Sequence[Function], on_failure: Callable[[str, PlanFailed], None]
+        self,
+        thunks: Sequence[Function | Callable[[Call], Awaitable[object]]],
+        on_failure: Callable[[str, PlanFailed], None],
     ) -> list[object]:
         """Run every thunk as a task of its own, at once, and return their values in order.
 
-        A thunk that fails gives ``None`` and one call of ``on_failure`` with its path; its siblings go on.
+        A thunk is a plan's function, or a coroutine function of the host that is given the :class:`Call` of its task
+        and can :meth:`apply` plan functions there, one after the other. A thunk that fails gives ``None`` and one call
+        of ``on_failure`` with its path; its siblings go on.
 
         :raises PlanAborted: the first one raised by any of them, once all that ran have ended.
         """

@@ -112,7 +112,7 @@ class GuestFunction:
     @property
     def name(self) -> str:
         """The name in its ``def``, or ``lambda``."""
-        return str(self.code.name)
+        return str(self.code.name).strip("<>")
 
     @property
     def parameters(self) -> int:
