@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from typing import Any, Final, NamedTuple
 
-from planlang._nodes import Clause, DictComp, Generator, ListComp, Node, SetComp
+from planlang._nodes import LOCAL, Clause, DictComp, Generator, ListComp, Name, Node, SetComp
 
 from .blocks import cost_of
 from .context import HEADER, Build, Code, Run, tallest, turn
@@ -52,10 +52,11 @@ class Source(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """One ``for`` of a comprehension."""
+    """One ``for`` of a comprehension; ``slot`` is the frame slot of its target when that is a plain name."""
 
     source: Source
     bind: Setter
+    slot: int | None
     conditions: list[Code]
     offset: int
     cost: int
@@ -87,7 +88,10 @@ def _loops(build: Build, clauses: Sequence[Clause], elements: Sequence[Node]) ->
     for clause in clauses:
         conditions = build.codes(clause.conditions)
         cost = cost_of(clause.conditions)
-        loops.append(Loop(source(build, clause.iterable), target(build, clause.target), conditions, clause.start, cost))
+        name = clause.target if isinstance(clause.target, Name) and clause.target.kind == LOCAL else None
+        slot = None if name is None else name.slot + HEADER
+        bind = target(build, clause.target)
+        loops.append(Loop(source(build, clause.iterable), bind, slot, conditions, clause.start, cost))
     last = loops[-1]
     loops[-1] = last._replace(cost=last.cost + cost_of(elements))
     return [loop._replace(cost=max(1, loop.cost)) for loop in loops]
@@ -124,7 +128,7 @@ def _with_source(loop: Loop, each: Callable[[Frame, Any, Any], None]) -> Keep:
 
 def _each(build: Build, loop: Loop, inner: Keep) -> Callable[[Frame, Any, Any], None]:
     steps, tick, offset, cost = build.slice, build.tick, loop.offset, loop.cost
-    bind = loop.bind.run
+    bind, slot = loop.bind.run, loop.slot
     tests = [test.run for test in loop.conditions]
 
     def run(frame: Frame, value: Any, out: Any) -> None:
@@ -137,7 +141,10 @@ def _each(build: Build, loop: Loop, inner: Keep) -> Callable[[Frame, Any, Any], 
                 left = steps[0] = steps[0] - cost
                 if left < 0:
                     tick(offset)
-                bind(frame, item)
+                if slot is None:
+                    bind(frame, item)
+                else:
+                    frame[slot] = item
                 for test in tests:
                     if not test(frame):
                         break
