@@ -27,7 +27,6 @@ PlanloomError                  exit 1; its text is for the user and is printed w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from planlang import PlanAborted
 
@@ -59,6 +58,8 @@ __all__ = [
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return `` did you mean `x`?`` when a name is near, else a list of what there is."""
+    from difflib import get_close_matches
+
     names = sorted(known)
     near = get_close_matches(name, names, n=1, cutoff=0.6)
     if near:

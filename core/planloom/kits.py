@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
-from planlang import Value, Word
-
 if TYPE_CHECKING:
+    from planlang import Value, Word
+
     from .plugins import Registry
     from .settings import Settings
 

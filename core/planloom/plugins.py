@@ -173,7 +173,7 @@ def load_plugins(extra: Iterable[tuple[str, object]] = (), *, installed: bool = 
     if installed:
         _load_installed(registry)
     for name, plugin in extra:
-        _register(registry, name, plugin, None)
+        _register(registry, name, plugin)
     _load_hookspecs(registry)
     _check_pending(manager)
     for kind in list(registry._kinds.values()):
@@ -181,27 +181,28 @@ def load_plugins(extra: Iterable[tuple[str, object]] = (), *, installed: bool = 
     return registry
 
 
-def _register(registry: Registry, name: str, plugin: object, dist: importlib.metadata.Distribution | None) -> None:
+def _register(registry: Registry, name: str, plugin: object, source: tuple[str, str] = ("", "")) -> None:
     if registry.manager.has_plugin(name):
-        first, second = registry._distributions.get(name, (name, ""))[0], dist.name if dist else name
-        raise DuplicateNameError("plugin", name, first or name, second)
+        first, second = registry._distributions[name][0], source[0]
+        raise DuplicateNameError("plugin", name, first or name, second or name)
     try:
         registry.manager.register(plugin, name=name)
     except pluggy.PluginValidationError as error:
         raise PluginError(
             f"plugin {name} does not fit its hook: {_in_one_line(error)}; update or uninstall it"
         ) from error
-    if dist is not None:
-        registry._distributions[name] = (dist.name, dist.version)
+    registry._distributions[name] = source
 
 
 def _load_builtin(registry: Registry) -> None:
     from . import _builtin
 
-    _register(registry, "planloom", _builtin, importlib.metadata.distribution("planloom"))
+    _register(registry, "planloom", _builtin, _name_and_version(importlib.metadata.distribution("planloom")))
 
 
 def _load_installed(registry: Registry) -> None:
+    # Reading a distribution's metadata takes a millisecond, and most entries here are of one.
+    sources: dict[importlib.metadata.Distribution | None, tuple[str, str]] = {None: ("", "")}
     for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
         try:
             plugin = entry.load()
@@ -211,7 +212,14 @@ def _load_installed(registry: Registry) -> None:
                 f"plugin {entry.name} of {dist} cannot be imported: {type(error).__name__}: {error}; "
                 f"update it or uninstall {dist}"
             ) from error
-        _register(registry, entry.name, plugin, entry.dist)
+        if entry.dist is not None and entry.dist not in sources:
+            sources[entry.dist] = _name_and_version(entry.dist)
+        _register(registry, entry.name, plugin, sources[entry.dist])
+
+
+def _name_and_version(dist: importlib.metadata.Distribution) -> tuple[str, str]:
+    metadata = dist.metadata
+    return metadata["Name"], metadata["Version"]
 
 
 def _collect(registry: Registry, kind: Kind) -> None:

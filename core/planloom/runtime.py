@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
@@ -18,13 +18,14 @@ from planlang import Call, PlanFailed
 
 from ._errors import PlanloomError, RunAborted, Runaway, RunFailed
 from ._phases import NO_PHASE, Phase, Phases
-from ._recorder import Recorder
-from .front_door import Asker
 from .money import credits_of
-from .plugins import Registry
-from .settings import Settings
 from .stores import ThreadRow
-from .workers import Performed, WorkerRequest
+from .workers import Asker, Performed, WorkerRequest
+
+if TYPE_CHECKING:
+    from ._recorder import Recorder
+    from .plugins import Registry
+    from .settings import Settings
 
 __all__ = ["Perform", "RunHost", "host_of"]
 

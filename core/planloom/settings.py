@@ -8,7 +8,6 @@ every role is answered by the offline endpoint, free and without a network.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -193,6 +192,8 @@ def _document(folder: Path, config: Path | None) -> tuple[Path | None, dict[str,
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

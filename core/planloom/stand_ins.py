@@ -6,11 +6,12 @@ import hashlib
 import json
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from .workers import WorkerRequest
+if TYPE_CHECKING:
+    from .workers import WorkerRequest
 
 __all__ = ["StandIn", "StandInAnswer", "request_random"]
 

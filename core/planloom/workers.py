@@ -14,7 +14,7 @@ import attrs
 
 from .questions import Message, Part, canonical_json, message_of
 
-__all__ = ["Conversation", "Performed", "Schema", "WorkerRequest"]
+__all__ = ["Asker", "Conversation", "Performed", "Schema", "WorkerRequest"]
 
 
 @attrs.frozen(kw_only=True)
@@ -73,6 +73,18 @@ class WorkerRequest:
     schema: Schema | None = None
     sample: int = 0
     phase: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Asker:
+    """Who asks, for the books and the events.
+
+    :ivar started: called once, when the worker stops waiting: it has a slot, or the ledger answered.
+    """
+
+    run: str
+    thread: str
+    started: Callable[[], None]
 
 
 @attrs.frozen(kw_only=True)

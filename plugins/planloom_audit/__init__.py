@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
+from planloom.cli import late_command
 from planloom.exporters import Exporter
 from planloom.hookspecs import hookimpl
 from planloom.kits import Kit
+from planloom.late import late_names
 from planloom.plugins import Kind
 from planloom.scouts import Scout
 from planloom.stand_ins import StandIn
 
 from . import hookspecs
 from .lenses import Lens, Skeptic, own_lenses, own_skeptics
-from .report import AuditReport, Bug, Cost, Coverage, Unread
+
+if TYPE_CHECKING:
+    from .report import AuditReport, Bug, Cost, Coverage, Unread
 
 __all__ = ["AuditReport", "Bug", "Cost", "Coverage", "Lens", "Skeptic", "Unread"]
+
+__getattr__ = late_names(__name__, {"report": ("AuditReport", "Bug", "Cost", "Coverage", "Unread")})
 
 
 @hookimpl
@@ -72,6 +79,6 @@ def register_exporters(register: Callable[[Exporter], None]) -> None:
 
 @hookimpl
 def register_commands(register: Callable[[click.Command], None]) -> None:
-    from .command import audit
-
-    register(audit)
+    register(
+        late_command("audit", "Audit the Python code below PATH for behaviour bugs.", "planloom_audit.command:audit")
+    )

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from planlang import Value, Word
 from planloom import ConfigurationError, did_you_mean
-from planloom.kits import Kit, Prompt, SavedPlan
-from planloom.plugins import Registry
-from planloom.prompts import resolved_prompt
-from planloom.settings import Settings
+from planloom.kits import Kit, KitWork, Prompt, SavedPlan
 
 from .lenses import Lens, Skeptic
-from .words_find import find_words
-from .words_judge import judge_words
-from .words_report import report_words
-from .words_source import source_words
-from .work import open_work
+
+if TYPE_CHECKING:
+    from planlang import Value, Word
+    from planloom.plugins import Registry
+    from planloom.settings import Settings
 
 __all__ = ["AUDIT", "DEFAULT_LENSES"]
 
@@ -31,6 +27,13 @@ _SETTINGS = ("lenses",)
 
 
 def _vocabulary(registry: Registry, settings: Settings) -> Sequence[Word | Value]:
+    from planloom.prompts import resolved_prompt
+
+    from .words_find import find_words
+    from .words_judge import judge_words
+    from .words_report import report_words
+    from .words_source import source_words
+
     lenses = registry.all("lens", Lens)
     own = settings.kits.get("audit", {})
     for key in own:
@@ -54,6 +57,12 @@ def _configured_lenses(own: Mapping[str, Any], lenses: Mapping[str, Lens]) -> tu
     return tuple(names)
 
 
+def _open(target: str, options: Mapping[str, Any]) -> KitWork:
+    from .work import open_work
+
+    return open_work(target, options)
+
+
 def _text(folder: str, name: str) -> str:
     return files("planloom_audit").joinpath(folder, name).read_text(encoding="utf-8").strip() + "\n"
 
@@ -63,7 +72,7 @@ AUDIT = Kit(
     version=version("planloom"),
     summary="audits a code base for behaviour bugs",
     vocabulary=_vocabulary,
-    open=open_work,
+    open=_open,
     prompts=tuple(Prompt(name=name, text=_text("prompts", f"{name}.md")) for name in ("scan", "report", "lead")),
     saved_plans=(
         SavedPlan(name="fixed", title="three lenses, three skeptics", source=_text("plans", "fixed.plan")),

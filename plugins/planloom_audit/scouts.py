@@ -7,14 +7,14 @@ from collections import Counter
 from planloom.kits import KitWork
 from planloom.scouts import Scout, ScoutReport
 
-from .work import AuditWork
-
 __all__ = ["own_scouts"]
 
 _MOST_FOLDERS = 12
 
 
 def _the_work(work: KitWork) -> ScoutReport:
+    from .work import AuditWork
+
     assert isinstance(work, AuditWork)
     tree = work.tree
     largest = max(tree.files, key=lambda file: file.tokens)

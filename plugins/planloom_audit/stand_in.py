@@ -6,13 +6,16 @@ yes; every finding is a group of its own. The hash covers lens and sample too, o
 
 from __future__ import annotations
 
-import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planloom.stand_ins import StandIn, StandInAnswer
-from planloom.workers import WorkerRequest
 
-from .work import AuditRun
+if TYPE_CHECKING:
+    import random
+
+    from planloom.workers import WorkerRequest
+
+    from .work import AuditRun
 
 __all__ = ["AUDIT_STAND_IN"]
 
@@ -24,6 +27,8 @@ _FRAME_TOKENS = 15
 
 
 def _answer(request: WorkerRequest, state: object, rng: random.Random) -> StandInAnswer | None:
+    from .work import AuditRun
+
     assert isinstance(state, AuditRun)
     if request.word == "scan":
         return _findings(state, str(request.identity[0]), rng)

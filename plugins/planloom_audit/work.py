@@ -6,13 +6,16 @@ import hashlib
 from collections import OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from planloom import Misuse, NothingToDo
 from planloom.questions import Part
-from planloom_code import CodeError, Finding, Malformed, Place, SourceTree, normalise
+from planloom_code import CodeError, Finding, Malformed, Place, normalise
+
+if TYPE_CHECKING:
+    from planloom_code import SourceTree
 
 __all__ = ["AuditRun", "AuditWork", "finding_as_data", "open_work"]
 
@@ -25,6 +28,8 @@ def open_work(target: str, options: Mapping[str, Any]) -> AuditWork:
 
     :raises Misuse: the path cannot be audited. :raises NothingToDo: it holds no source file that can be read.
     """
+    from planloom_code import SourceTree
+
     try:
         tree = SourceTree.open(Path(target), include=options.get("include", ()), exclude=options.get("exclude", ()))
     except CodeError as error:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
+from planloom.cli import late_command
 from planloom.hookspecs import hookimpl
+from planloom.late import late_names
 from planloom.plugins import Kind
 
 from . import hookspecs
-from ._bench import AuditedFile, Bench, load_bench
-from ._chance import Chance, chance_line
-from ._commands import bench_command, score_command, to_json
-from ._demo import demo_command
-from ._errors import BadBenchmark, BadFindings, BenchError, ExamplesLeft
-from ._intervals import wilson
-from ._key import KINDS, Key, KeyEntry, read_key
-from ._reports import Report, Reported, load_report, read_report
-from ._score import Score, score
-from ._showing import render_score, to_markdown
-from ._strip import strip_examples
-from ._tally import Tally, tally
 from .scorers import FIVE_LINES, SAME_STATEMENT, Scorer
+
+if TYPE_CHECKING:
+    from ._bench import AuditedFile, Bench, load_bench
+    from ._chance import Chance, chance_line
+    from ._commands import bench_command, score_command, to_json
+    from ._demo import demo_command
+    from ._errors import BadBenchmark, BadFindings, BenchError, ExamplesLeft
+    from ._intervals import wilson
+    from ._key import KINDS, Key, KeyEntry, read_key
+    from ._reports import Report, Reported, load_report, read_report
+    from ._score import Score, score
+    from ._showing import render_score, to_markdown
+    from ._strip import strip_examples
+    from ._tally import Tally, tally
 
 __all__ = [
     "FIVE_LINES",
@@ -62,6 +67,61 @@ __all__ = [
     "wilson",
 ]
 
+_SCORE = "Score FINDINGS, a findings.json or a plain list of objects with `file` and `line`."
+
+__getattr__ = late_names(
+    __name__,
+    {
+        "_bench": (
+            "AuditedFile",
+            "Bench",
+            "load_bench",
+        ),
+        "_chance": (
+            "Chance",
+            "chance_line",
+        ),
+        "_commands": (
+            "bench_command",
+            "score_command",
+            "to_json",
+        ),
+        "_demo": ("demo_command",),
+        "_errors": (
+            "BadBenchmark",
+            "BadFindings",
+            "BenchError",
+            "ExamplesLeft",
+        ),
+        "_intervals": ("wilson",),
+        "_key": (
+            "KINDS",
+            "Key",
+            "KeyEntry",
+            "read_key",
+        ),
+        "_reports": (
+            "Report",
+            "Reported",
+            "load_report",
+            "read_report",
+        ),
+        "_score": (
+            "Score",
+            "score",
+        ),
+        "_showing": (
+            "render_score",
+            "to_markdown",
+        ),
+        "_strip": ("strip_examples",),
+        "_tally": (
+            "Tally",
+            "tally",
+        ),
+    },
+)
+
 
 @hookimpl
 def register_hookspecs(register: Callable[[object, tuple[Kind, ...]], None]) -> None:
@@ -79,6 +139,10 @@ def register_scorers(register: Callable[[Scorer], None]) -> None:
 @hookimpl
 def register_commands(register: Callable[[click.Command], None]) -> None:
     """Bring ``planloom bench``, ``planloom score`` and ``planloom demo``."""
-    register(bench_command)
-    register(score_command)
-    register(demo_command)
+    register(late_command("bench", "Benchmarks of planted bugs.", "planloom_bench:bench_command"))
+    register(late_command("score", _SCORE, "planloom_bench:score_command"))
+    register(
+        late_command(
+            "demo", "Audit a small library with planted bugs and score the findings.", "planloom_bench:demo_command"
+        )
+    )

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import attrs
 import click
-from rich.console import Console
 
 import planloom_data
 from planloom.plugins import Registry, load_plugins
@@ -54,6 +53,8 @@ def score_command(
     elif form == "markdown":
         click.echo(to_markdown(scored), nl=False)
     else:
+        from rich.console import Console
+
         Console().print(render_score(scored))
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import jsonschema
 
 import planloom_data
 
@@ -79,6 +78,8 @@ def read_key(path: Path) -> Key:
 
 def _check(raw: object, path: Path) -> None:
     schema = json.loads(planloom_data.schema("answer_key"))
+    import jsonschema
+
     problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(raw))
     if problem is not None:
         raise BadBenchmark(f"{path}: {problem.json_path}: {problem.message}; build the benchmark again")

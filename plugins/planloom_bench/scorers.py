@@ -6,18 +6,20 @@ Two ship: the rule of five lines, which the published figures use, and the stric
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
-from ._bench import AuditedFile
-from ._key import KeyEntry
-from ._reports import Reported
+if TYPE_CHECKING:
+    from ._bench import AuditedFile
+    from ._key import KeyEntry
+    from ._reports import Reported
 
 __all__ = ["FIVE_LINES", "SAME_STATEMENT", "Reach", "Scorer"]
 
 NEAR_LINES = 5
 
-Reach = Callable[[Reported, KeyEntry, AuditedFile], int | None]
+Reach: TypeAlias = "Callable[[Reported, KeyEntry, AuditedFile], int | None]"
 
 
 @attrs.frozen(kw_only=True)

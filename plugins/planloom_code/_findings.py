@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -16,7 +17,9 @@ from planloom_code._errors import FileChanged
 from planloom_code._places import Place
 from planloom_code._quotes import line_of_quote
 from planloom_code._reading import confidence_in, lines_in, text_in
-from planloom_code._tree import SourceTree
+
+if TYPE_CHECKING:
+    from planloom_code._tree import SourceTree
 
 _CLAIM_CHARACTERS = 400
 _CALL_CHARACTERS = 400

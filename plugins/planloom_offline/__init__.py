@@ -8,20 +8,21 @@ bugs; each finding names its rule and what the measurement said. Other plugins b
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from importlib.metadata import entry_points
-from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from planloom.clients import ClientPlugin, Endpoint, ModelClient
 from planloom.hookspecs import hookimpl
+from planloom.late import late_names
 from planloom.plugins import Kind
 
 from . import hookspecs
-from ._client import OfflineClient, installed_rules
 from ._tight import TIGHT_RULES
-from .parsed import Function, ParsedFile, Shard, Site
 from .rules import Hit, Rule
+
+if TYPE_CHECKING:
+    from ._client import OfflineClient, installed_rules
+    from .parsed import Function, ParsedFile, Shard, Site
 
 __all__ = [
     "TIGHT_RULES",
@@ -37,6 +38,11 @@ __all__ = [
     "register_hookspecs",
     "register_rules",
 ]
+
+__getattr__ = late_names(
+    __name__,
+    {"_client": ("OfflineClient", "installed_rules"), "parsed": ("Function", "ParsedFile", "Shard", "Site")},
+)
 
 
 @hookimpl
@@ -64,14 +70,22 @@ def register_rules(register: Callable[[Rule], None]) -> None:
 
 def _model_id() -> str:
     """Return an id that changes with the rules: an answer that other rules gave must not be taken from a ledger."""
+    import hashlib
+    from importlib.metadata import entry_points
+    from importlib.resources import files
+
     digest = hashlib.sha256()
     for source in sorted(files("planloom_offline").iterdir(), key=lambda entry: entry.name):
         if source.name.endswith(".py"):
             digest.update(source.read_bytes())
-    for entry in sorted(entry_points(group="planloom"), key=lambda found: found.name):
-        digest.update(f"{entry.name} {entry.dist.version if entry.dist else ''}\n".encode())
+    entries = sorted(entry_points(group="planloom"), key=lambda found: found.name)
+    versions = {dist: dist.version for dist in {entry.dist for entry in entries} if dist}
+    for entry in entries:
+        digest.update(f"{entry.name} {versions.get(entry.dist, '') if entry.dist else ''}\n".encode())
     return f"offline-{digest.hexdigest()[:12]}"
 
 
 def _open(endpoint: Endpoint) -> ModelClient:
+    from ._client import OfflineClient
+
     return OfflineClient(endpoint)

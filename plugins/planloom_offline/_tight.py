@@ -1,9 +1,60 @@
-"""The tight set: the rules that were worth their false alarms in a trial, with what the trial counted."""
+"""The tight set: the rules that were worth their false alarms in a trial, with what the trial counted.
+
+Every command knows the rules by name and none but an offline audit runs one, so each is imported when it runs.
+"""
 
 from __future__ import annotations
 
-from . import _accumulators, _extremes, _guards, _loops, _swapped, _unbound
-from .rules import Rule
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .rules import Hit, Rule
+
+if TYPE_CHECKING:
+    from .parsed import ParsedFile
+
+
+def _swapped(file: ParsedFile) -> Iterator[Hit]:
+    from ._swapped import check
+
+    return check(file)
+
+
+def _swapped_confirmed(file: ParsedFile, claim: str, line: int) -> bool:
+    from ._swapped import confirm
+
+    return confirm(file, claim, line)
+
+
+def _guards(file: ParsedFile) -> Iterator[Hit]:
+    from ._guards import check
+
+    return check(file)
+
+
+def _extremes(file: ParsedFile) -> Iterator[Hit]:
+    from ._extremes import check
+
+    return check(file)
+
+
+def _unbound(file: ParsedFile) -> Iterator[Hit]:
+    from ._unbound import check
+
+    return check(file)
+
+
+def _accumulators(file: ParsedFile) -> Iterator[Hit]:
+    from ._accumulators import check
+
+    return check(file)
+
+
+def _loops(file: ParsedFile) -> Iterator[Hit]:
+    from ._loops import check
+
+    return check(file)
+
 
 TIGHT_RULES = (
     Rule(
@@ -11,8 +62,8 @@ TIGHT_RULES = (
         lens="logic",
         title="Arguments passed in each other's place",
         severity="high",
-        check=_swapped.check,
-        confirm=_swapped.confirm,
+        check=_swapped,
+        confirm=_swapped_confirmed,
         bugs=9,
         reports=57,
     ),
@@ -21,7 +72,7 @@ TIGHT_RULES = (
         lens="boundaries",
         title="A guard that contradicts its own message",
         severity="medium",
-        check=_guards.check,
+        check=_guards,
         bugs=10,
         reports=107,
     ),
@@ -30,7 +81,7 @@ TIGHT_RULES = (
         lens="logic",
         title="A minimum named maximum, or the other way round",
         severity="medium",
-        check=_extremes.check,
+        check=_extremes,
         bugs=6,
         reports=36,
     ),
@@ -39,7 +90,7 @@ TIGHT_RULES = (
         lens="state",
         title="A local name read before it is assigned",
         severity="high",
-        check=_unbound.check,
+        check=_unbound,
         bugs=2,
         reports=5,
     ),
@@ -48,13 +99,13 @@ TIGHT_RULES = (
         lens="state",
         title="A running extreme that no value can pass",
         severity="high",
-        check=_accumulators.check,
+        check=_accumulators,
     ),
     Rule(
         name="loop-direction",
         lens="boundaries",
         title="A loop that steps away from its end",
         severity="high",
-        check=_loops.check,
+        check=_loops,
     ),
 )

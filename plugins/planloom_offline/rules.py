@@ -7,11 +7,12 @@ doctest proves wrong. A report counted as right when it stood in the bug's funct
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from .parsed import ParsedFile
+if TYPE_CHECKING:
+    from .parsed import ParsedFile
 
 __all__ = ["Hit", "Rule"]
 

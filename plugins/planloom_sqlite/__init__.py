@@ -7,14 +7,22 @@ in groups; readers never wait for it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from planloom.hookspecs import hookimpl
-from planloom.stores import StorePlugin
+from planloom.late import late_names
+from planloom.stores import Store, StorePlugin
 
-from ._check import check_store
-from ._store import BUSY_TIMEOUT_S, LEASE_S, SqliteStore, open_store
+if TYPE_CHECKING:
+    from ._check import check_store
+    from ._store import BUSY_TIMEOUT_S, LEASE_S, SqliteStore, open_store
 
 __all__ = ["BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "check_store", "open_store", "register_stores"]
+
+__getattr__ = late_names(
+    __name__, {"_check": ("check_store",), "_store": ("BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store")}
+)
 
 
 @hookimpl
@@ -24,6 +32,12 @@ def register_stores(register: Callable[[StorePlugin], None]) -> None:
         StorePlugin(
             name="sqlite",
             summary="one file on a local disk, for any number of processes of one machine",
-            open=open_store,
+            open=_open,
         )
     )
+
+
+def _open(path: str | Path) -> Store:
+    from ._store import open_store
+
+    return open_store(path)

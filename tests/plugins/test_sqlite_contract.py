@@ -9,7 +9,7 @@ import pytest
 
 from planloom.stores import Store, StorePlugin
 from planloom.testing.store_contract import SharedStoreContract, StoreContract
-from planloom_sqlite import check_store, open_store, register_stores
+from planloom_sqlite import SqliteStore, check_store, open_store, register_stores
 
 
 class TestSqliteFile(StoreContract, SharedStoreContract):
@@ -32,4 +32,4 @@ class TestSqliteMemory(StoreContract):
 def test_hook_register_stores_offers_the_kind_sqlite() -> None:
     found: list[StorePlugin] = []
     register_stores(found.append)
-    assert [(plugin.name, plugin.open) for plugin in found] == [("sqlite", open_store)]
+    assert [(plugin.name, type(plugin.open(":memory:"))) for plugin in found] == [("sqlite", SqliteStore)]

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import click
 
+from ._late import late_command
 from ._main import main
 
-__all__ = ["main", "own_commands"]
+__all__ = ["late_command", "main", "own_commands"]
+
+_OWN = (
+    ("check", "Check a plan: every problem with its place and what to write instead.", "_check"),
+    ("rehearse", "Rehearse a plan: what it would need, for free.", "_plans"),
+    ("run", "Check, rehearse and run a plan, and print its result.", "_plans"),
+    ("runs", "List the newest runs.", "_runs"),
+    ("show", "Show one run: status, phases, cost, what failed, and its result.", "_runs"),
+    ("explain", "Print the page of a problem's code, such as PL031; without a code, list them.", "_about"),
+    ("prompts", "Print a prompt, such as audit.scan; without a name, list them.", "_about"),
+    ("plugins", "List the loaded plugins: version, hooks, and what each brings.", "_about"),
+    ("init", "Write a commented planloom.toml in this folder.", "_about"),
+)
 
 
 def own_commands() -> tuple[click.Command, ...]:
     """Return the commands that planloom itself brings."""
-    from ._about import explain, init, plugins, prompts
-    from ._plans import check, rehearse, run
-    from ._runs import runs, show
-
-    return (check, rehearse, run, runs, show, explain, prompts, plugins, init)
+    return tuple(late_command(name, summary, f"planloom.cli.{module}:{name}") for name, summary, module in _OWN)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
-import traceback
 from collections.abc import Sequence
-from importlib.metadata import version
 
 import click
 
@@ -38,7 +35,7 @@ def _group(registry: Registry) -> click.Group:
         commands=commands,
         help="Plans written by models: checked, rehearsed, approved, and run by many workers under one budget.",
     )
-    return click.version_option(version("planloom"), prog_name="planloom")(group)
+    return click.version_option(package_name="planloom", prog_name="planloom")(group)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -75,6 +72,9 @@ def _fail(message: str, code: int) -> int:
 
 
 def _bug_report() -> str:
+    import tempfile
+    import traceback
+
     with tempfile.NamedTemporaryFile(
         "w", prefix="planloom-crash-", suffix=".txt", delete=False, encoding="utf-8"
     ) as file:

@@ -1,4 +1,4 @@
-"""``planloom check``, ``rehearse`` and ``run``: a plan file from text to result."""
+"""``planloom rehearse`` and ``run``: a plan file from text to result."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 import attrs
 import click
 
-from planlang import Problem
-from planlang import check as check_source
 from planloom._errors import Misuse, PlanRefused
 from planloom.desk import JobDesk
 from planloom.jobs import compile_plan, default_price, kits_in
@@ -21,59 +19,10 @@ from planloom.rehearsal import rehearse as rehearse_program
 from planloom.terminal import outcome_line, show_rehearsal
 from planloom.words import build_vocabulary
 
+from ._check import plan_argument, read_plan
 from .app import CREDITS, App, app_command, out_console, read_arguments, say_console
 
-__all__ = ["check", "rehearse", "run"]
-
-_PLAN = click.argument("plan", type=click.Path(path_type=Path))
-_LONGEST_PLAN_BYTES = 1_000_000
-
-
-def read_plan(path: Path) -> str:
-    """Return a plan's text.
-
-    :raises Misuse: it is not a readable text file of at most a megabyte.
-    """
-    try:
-        if not path.is_file():
-            raise Misuse(f"{path} is not a file; name a plan file")
-        data = path.read_bytes()[: _LONGEST_PLAN_BYTES + 1]
-    except OSError as error:
-        raise Misuse(f"cannot read {path}: {error.strerror}; name a plan file") from error
-    if len(data) > _LONGEST_PLAN_BYTES:
-        raise Misuse(f"{path} is larger than a megabyte; a plan has at most 32,000 characters")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Misuse(f"{path} is not UTF-8 text: byte {error.start} cannot be read; save it as UTF-8") from error
-
-
-@click.command()
-@_PLAN
-@click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
-@app_command
-def check(app: App, plan: Path, as_json: bool) -> int:
-    """Check a plan: every problem with its place and what to write instead."""
-    source = read_plan(plan)
-    kits = tuple(app.registry.all("kit", Kit).values())
-    problems = check_source(source, build_vocabulary(app.registry, app.settings, kits))
-    if as_json:
-        click.echo(json.dumps([attrs.asdict(problem) for problem in problems], indent=2))
-    else:
-        _print_problems(problems, source, str(plan))
-    return 6 if any(problem.severity == "problem" for problem in problems) else 0
-
-
-def _print_problems(problems: list[Problem], source: str, name: str) -> None:
-    for problem in problems:
-        click.echo(problem.render(source, name) + "\n")
-    blocking = sum(problem.severity == "problem" for problem in problems)
-    advice = len(problems) - blocking
-    click.echo(f"{name}: {_count(blocking, 'problem')}, {_count(advice, 'piece')} of advice")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}" + ("" if number == 1 else "s")
+__all__ = ["rehearse", "run"]
 
 
 def _plan_options(function: Any) -> Any:
@@ -88,7 +37,7 @@ def _plan_options(function: Any) -> Any:
 
 
 @click.command()
-@_PLAN
+@plan_argument
 @_plan_options
 @click.option("--seeds", type=click.IntRange(1, 1000), help="How many rehearsals (default 20, fewer for large plans).")
 @click.option("--json", "as_json", is_flag=True, help="Print the estimate as JSON.")
@@ -140,7 +89,7 @@ def open_works(kits: tuple[Kit, ...], target: str | None) -> Mapping[str, KitWor
 
 
 @click.command()
-@_PLAN
+@plan_argument
 @_plan_options
 @click.option("--title", help="What to call the run (default: the plan's file name).")
 @click.option("--yes", is_flag=True, help="Approve the plan whatever it costs within the budget.")

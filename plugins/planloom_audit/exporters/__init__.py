@@ -7,8 +7,12 @@ what basis, what is missing, what it cost) is worded once, in ``_sentences``; wh
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from planloom.exporters import Exporter
-from planloom_audit.report import AuditReport
+
+if TYPE_CHECKING:
+    from planloom_audit.report import AuditReport
 
 __all__ = ["findings_json", "own_exporters", "report_html", "report_markdown", "sarif"]
 

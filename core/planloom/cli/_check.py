@@ -1,0 +1,72 @@
+"""``planloom check``, the command that is run most: it imports nothing that runs plans."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import click
+
+from planlang import check as check_source
+from planloom._errors import Misuse
+from planloom.kits import Kit
+from planloom.words import build_vocabulary
+
+from .app import App, app_command
+
+if TYPE_CHECKING:
+    from planlang import Problem
+
+__all__ = ["check", "plan_argument", "read_plan"]
+
+plan_argument = click.argument("plan", type=click.Path(path_type=Path))
+_LONGESTplan_argument_BYTES = 1_000_000
+
+
+def read_plan(path: Path) -> str:
+    """Return a plan's text.
+
+    :raises Misuse: it is not a readable text file of at most a megabyte.
+    """
+    try:
+        if not path.is_file():
+            raise Misuse(f"{path} is not a file; name a plan file")
+        data = path.read_bytes()[: _LONGESTplan_argument_BYTES + 1]
+    except OSError as error:
+        raise Misuse(f"cannot read {path}: {error.strerror}; name a plan file") from error
+    if len(data) > _LONGESTplan_argument_BYTES:
+        raise Misuse(f"{path} is larger than a megabyte; a plan has at most 32,000 characters")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Misuse(f"{path} is not UTF-8 text: byte {error.start} cannot be read; save it as UTF-8") from error
+
+
+@click.command()
+@plan_argument
+@click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
+@app_command
+def check(app: App, plan: Path, as_json: bool) -> int:
+    """Check a plan: every problem with its place and what to write instead."""
+    source = read_plan(plan)
+    kits = tuple(app.registry.all("kit", Kit).values())
+    problems = check_source(source, build_vocabulary(app.registry, app.settings, kits))
+    if as_json:
+        click.echo(json.dumps([attrs.asdict(problem) for problem in problems], indent=2))
+    else:
+        _print_problems(problems, source, str(plan))
+    return 6 if any(problem.severity == "problem" for problem in problems) else 0
+
+
+def _print_problems(problems: list[Problem], source: str, name: str) -> None:
+    for problem in problems:
+        click.echo(problem.render(source, name) + "\n")
+    blocking = sum(problem.severity == "problem" for problem in problems)
+    advice = len(problems) - blocking
+    click.echo(f"{name}: {_count(blocking, 'problem')}, {_count(advice, 'piece')} of advice")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}" + ("" if number == 1 else "s")
