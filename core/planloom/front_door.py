@@ -36,6 +36,7 @@ from .questions import Question, Reply
 from .settings import RoleSettings
 from .stores import Answered, Granted, OpenElsewhere, Store
 from .tokens import estimate_text_tokens
+from .workers import Asker
 
 __all__ = ["ATTEMPTS", "Asker", "FrontDoor", "Mode"]
 
@@ -45,22 +46,11 @@ ATTEMPTS = 4
 LONGEST_WAIT_S = 30.0
 LONGEST_RETRY_AFTER_S = 120.0
 _ELSEWHERE_POLL_S = 0.05
+_ELSEWHERE_LONGEST_S = 1.0
 LONGEST_SETTLE_S = 5.0
 _FULL_DISK_POLL_S = 0.5
 
 EventSink = Callable[[str, Mapping[str, Any]], None]
-
-
-@attrs.frozen(kw_only=True)
-class Asker:
-    """Who asks, for the books and the events.
-
-    :ivar started: called once, when the worker stops waiting: it has a slot, or the ledger answered.
-    """
-
-    run: str
-    thread: str
-    started: Callable[[], None]
 
 
 class FrontDoor:
@@ -70,6 +60,7 @@ class FrontDoor:
     :param line: the run's place at its budget. :param slots: by endpoint, shared by the runs of a process.
     :param emit: takes the events ``run.attempt`` and ``run.shared``.
     :param seed: of the generator that spreads the waits between attempts.
+    :ivar asked: questions that were sent. :ivar reused: answers that came from the ledger or another worker's call.
     """
 
     def __init__(
@@ -96,6 +87,7 @@ class FrontDoor:
         self._calls: set[asyncio.Task[Reply]] = set()
         self._begun: set[asyncio.Task[Reply]] = set()
         self._asked_again: set[str] = set()
+        self.asked = self.reused = 0
 
     def add_client(self, endpoint: str, client: ModelClient) -> None:
         """Give the door a client for an endpoint."""
@@ -108,6 +100,11 @@ class FrontDoor:
         :raises RunAborted: the run must end: replay met an unknown question, nothing to pay with, cancelled, the key
             is refused, stopped at the budget.
         """
+        reply = await self._answer(question, role, asker)
+        self.reused += reply.cached
+        return reply
+
+    async def _answer(self, question: Question, role: RoleSettings, asker: Asker) -> Reply:
         while True:
             self._abort.check()
             flight = self._flights.get(question.fingerprint)
@@ -197,6 +194,7 @@ class FrontDoor:
             if isinstance(granted, Answered):
                 return attrs.evolve(granted.reply, cached=True)
             call = asyncio.ensure_future(self._call(question, role, asker, client, granted.call_id))
+            self.asked += 1
             self._calls.add(call)
             call.add_done_callback(lambda done: self._ended(done, slots))
             handed_over = True
@@ -233,15 +231,23 @@ class FrontDoor:
     async def _grant(self, question: Question, role: RoleSettings, asker: Asker) -> Granted | Answered:
         worst = role.price.of(question.input_tokens_bound, int(role.parameters.get("max_tokens", 16_000)))
         while True:
+            seen = self._store.version()
             result = await self._line.reserve(
                 question, worst=worst, run=asker.run, thread=asker.thread, look=self._looks(question)
             )
             if not isinstance(result, OpenElsewhere):
                 return result
-            await self._abort.until(asyncio.sleep(_ELSEWHERE_POLL_S))
+            await self._abort.until(self._something_closed(seen))
             known = self._from_ledger(question)
             if known is not None:
                 return Answered(known)
+
+    async def _something_closed(self, seen: int) -> None:
+        """Wait until a call of any process ended, or for a second, since a process that dies says nothing."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + _ELSEWHERE_LONGEST_S
+        while self._store.version() == seen and clock() < until:
+            await asyncio.sleep(_ELSEWHERE_POLL_S)
 
     # --- one call with its attempts
 

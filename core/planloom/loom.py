@@ -230,7 +230,6 @@ class _Execution:
         self.abort = self.control.abort
         self.mode = mode
         self.journal_writes: set[asyncio.Task[None]] = set()
-        self.asked = self.reused = 0
         everyone = [*loom.registry.all("listener", Listener).values(), *listeners]
         self.recorder = Recorder(self.id, self.store, everyone, asyncio.get_running_loop().time)
         self.row = _new_row(job, source, self.id, self.budget)
@@ -249,19 +248,12 @@ class _Execution:
         )
         workers = ModelWorkers(self.door, loom.settings)
 
-        async def perform(request: Any, asker: Any) -> Any:
-            performed = await workers.perform(request, asker)
-            fresh = performed.calls if not performed.cached else 0
-            self.asked += fresh
-            self.reused += performed.calls - fresh
-            return performed
-
         self.host = RunHost(
             self.id,
             registry=loom.registry,
             settings=loom.settings,
             recorder=self.recorder,
-            perform=perform,
+            perform=workers.perform,
             budget_left=self._left,
             args=job.args,
             states=self.states,
@@ -308,7 +300,12 @@ class _Execution:
             },
         )
         cost = {"paid": money["spent"], "full_price": self.host.full_price, "uncertain": money["uncertain"]}
-        counts = {"agents": self.host.agents, "holes": self.host.holes, "asked": self.asked, "reused": self.reused}
+        counts = {
+            "agents": self.host.agents,
+            "holes": self.host.holes,
+            "asked": self.door.asked,
+            "reused": self.door.reused,
+        }
         facts = {**self.row.facts, "phases": list(phases), "cost": cost, "counts": counts}
         try:
             await asyncio.gather(*self.journal_writes)

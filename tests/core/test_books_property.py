@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from planloom import PlanloomError, RunCancelled
 from planloom.clients import Endpoint, ModelError
 from planloom.money import micro_of
 from planloom.questions import Reply
+from planloom.stores import Books, Store
 from planloom.testing.doors import BUDGET, ENDPOINT, doorway
 from planloom.testing.loopback import LoopbackServer, Received, Served, completion, dropped, html, json_answer
 from planloom_openai import open_client
@@ -39,6 +41,14 @@ ANSWERS = {**BILLED, **NOT_BILLED}
 
 steps = st.lists(st.sampled_from(sorted(ANSWERS)), min_size=1, max_size=12)
 leavings = st.lists(st.integers(0, 30), max_size=6)
+
+
+async def books_at_rest(store: Store) -> Books:
+    """Return the books once nothing is reserved: what was granted to a worker that left is released behind its back."""
+    async with asyncio.timeout(2):
+        while (books := store.books(BUDGET)).reserved:
+            await asyncio.sleep(0.005)
+    return books
 
 
 async def play(folder: Path, answers: list[str], leave_ms: list[int], cap: float, cut: bool) -> None:
@@ -66,14 +76,14 @@ async def play(folder: Path, answers: list[str], leave_ms: list[int], cap: float
                 door.abort.set(RunCancelled("stopped"))
                 await door.door.cut()
             outcomes = await asyncio.gather(*workers, return_exceptions=True)
-        books = store.books(BUDGET)
-        assert books.reserved == 0
+        books = await books_at_rest(store)
         assert billed * PRICE <= books.spent + books.uncertain <= books.cap
         assert all(isinstance(o, Reply | ModelError | PlanloomError | asyncio.CancelledError) for o in outcomes)
     assert check_store(folder / "store.db") == []
 
 
-@settings(max_examples=20, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
 @given(answers=steps, leave_ms=leavings, cap=st.sampled_from([0.5, 1.0, 100.0]), cut=st.booleans())
 def test_what_may_have_been_billed_is_always_charged_and_never_above_the_cap(
     answers: list[str], leave_ms: list[int], cap: float, cut: bool

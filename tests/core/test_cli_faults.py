@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import resource
@@ -9,12 +11,13 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from planloom.cli import main
 from planloom.testing.loopback import Served, completion, json_answer, serving
 
 ENDPOINT = '[endpoints.main]\nclient = "openai"\nurl = "URL"\n'
@@ -39,21 +42,35 @@ class Shell:
         """Write a file of the folder."""
         (self.path / name).write_text(text)
 
-    def run(self, *arguments: str, **environ: str) -> str:
-        """Run a command; return its exit code and what it said on standard error, places made equal."""
+    def run(self, *arguments: str) -> str:
+        """Run a command in a process of its own; return its exit code and what it said on standard error."""
         done = subprocess.run(
             [sys.executable, "-m", "planloom", *arguments],
             cwd=self.path,
-            env={**os.environ, "COLUMNS": "200", **environ},
+            env={**os.environ, "COLUMNS": "200"},
             capture_output=True,
             text=True,
             timeout=60,
             preexec_fn=self._limit,
         )
-        said = re.sub(r"127\.0\.0\.1:\d+", "SERVER", done.stderr.replace(str(self.path), "FOLDER"))
+        return self._told(done.returncode, done.stdout, done.stderr)
+
+    def run_here(self, *arguments: str) -> str:
+        """Do the same in this process, which takes a tenth of the time."""
+        output, remarks = io.StringIO(), io.StringIO()
+        with contextlib.chdir(self.path), redirect_stdout(output), redirect_stderr(remarks):
+            try:
+                main(arguments)
+            except SystemExit as ended:
+                return self._told(ended.code, output.getvalue(), remarks.getvalue())
+        raise AssertionError("a command ends with an exit code")
+
+    def _told(self, code: object, output: str, remarks: str) -> str:
+        """Make places equal."""
+        said = re.sub(r"127\.0\.0\.1(:|', )\d+", "SERVER", remarks.replace(str(self.path), "FOLDER"))
         said = re.sub(r"\bjob-[0-9a-f]{6}\b", "job-ID", re.sub(r"\| \d+\.\d s", "| SECONDS", said))
-        assert "Traceback" not in said + done.stdout
-        return f"exit code {done.returncode}\n{_last_words(said)}"
+        assert "Traceback" not in said + output
+        return f"exit code {code}\n{_last_words(said)}"
 
     def _limit(self) -> None:
         if self.limit_bytes is not None:
@@ -68,7 +85,8 @@ def _last_words(said: str) -> str:
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    monkeypatch.setenv("COLUMNS", "200")
     return Shell(tmp_path)
 
 
@@ -109,7 +127,7 @@ def test_a_command_that_cannot_be_done_says_why(
     (shell.path / "empty").mkdir()
     (shell.path / "texts").mkdir()
     shell.write("texts/readme.txt", "no code here\n")
-    assert shell.run(*arguments) == snapshot
+    assert shell.run_here(*arguments) == snapshot
 
 
 PLANS: dict[str, bytes] = {
@@ -127,7 +145,7 @@ def test_a_plan_that_cannot_be_run_is_refused_before_anything_is_spent(
     shell: Shell, snapshot: SnapshotAssertion, content: bytes
 ) -> None:
     (shell.path / "job.plan").write_bytes(content)
-    assert shell.run("run", "job.plan") == snapshot
+    assert shell.run_here("run", "job.plan") == snapshot
 
 
 SETTINGS: dict[str, str] = {
@@ -146,7 +164,7 @@ def test_a_configuration_that_cannot_be_used_is_told_before_anything_is_asked(
     shell: Shell, snapshot: SnapshotAssertion, config: str
 ) -> None:
     with configured(shell, ONE, completion("yes"), config):
-        assert shell.run("run", "job.plan") == snapshot
+        assert shell.run_here("run", "job.plan") == snapshot
 
 
 def refused(status: int) -> Served:
@@ -168,7 +186,7 @@ def test_a_server_that_refuses_is_told_with_what_to_do(
     shell: Shell, snapshot: SnapshotAssertion, answer: Served
 ) -> None:
     with configured(shell, ONE, answer):
-        assert shell.run("run", "job.plan") == snapshot
+        assert shell.run_here("run", "job.plan") == snapshot
 
 
 @pytest.mark.slow
@@ -232,4 +250,4 @@ def test_without_a_command_help_is_shown(shell: Shell) -> None:
 def test_no_source_files_is_an_exit_code_of_its_own(shell: Shell, path: str) -> None:
     (shell.path / "empty").mkdir()
     (shell.path / "texts").mkdir()
-    assert shell.run("audit", path).startswith("exit code 7")
+    assert shell.run_here("audit", path).startswith("exit code 7")

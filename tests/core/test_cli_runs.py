@@ -170,7 +170,6 @@ def test_after_kill_9_nothing_that_was_answered_is_asked_again(tmp_path: Path, r
         assert server.total <= 100 + 8
 
 
-@pytest.mark.slow
 def test_a_killed_command_is_run_again_and_ends_what_was_begun(folder_with: Callable[[Script], Folder]) -> None:
     folder = folder_with(slow_echo)
     process = folder.start("run", "job.plan")

@@ -1,0 +1,126 @@
+"""The core's own words, as a plan meets them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planloom.loom import Outcome
+from planloom.plugins import Registry, load_plugins
+from planloom.stores import Event
+from planloom.testing.looms import loom_at, run_plan
+from planloom.testing.loopback import LoopbackServer, Script, completion
+
+
+@pytest.fixture(scope="module")
+def registry() -> Registry:
+    return load_plugins()
+
+
+@pytest.fixture
+def ran(registry: Registry, tmp_path: Path) -> Any:
+    """Run a plan and return its outcome, its events and the questions that were asked."""
+
+    def run(source: str, script: Script | None = None, **options: Any) -> tuple[Outcome, list[Event], list[str]]:
+        async def main() -> tuple[Outcome, list[Event], list[str]]:
+            async with (
+                LoopbackServer(script or (lambda request: completion(f"ok: {request.question}"))) as server,
+                loom_at(server.url, tmp_path / "store.db", registry=registry) as loom,
+            ):
+                outcome = await run_plan(loom, source, **options)
+                return outcome, loom.store.events(outcome.run_id), [r.question for r in server.received]
+
+        return asyncio.run(main())
+
+    return run
+
+
+def test_parallel_gives_values_in_the_order_of_its_lambdas(ran: Any) -> None:
+    slow_first = lambda request: completion(request.question).after(0.1 if request.question == "0" else 0)  # noqa: E731 - short
+    outcome, _, _ = ran("result = parallel([lambda i=i: agent(str(i)) for i in range(5)])\n", slow_first)
+    assert outcome.result == ["0", "1", "2", "3", "4"]
+
+
+def test_a_lambda_that_fails_gives_none_and_a_line_in_the_log(ran: Any) -> None:
+    outcome, events, _ = ran("result = parallel([lambda: 1, lambda: [][0], lambda: 3])\n")
+    assert (outcome.result, outcome.exit_code, outcome.holes) == ([1, None, 3], 3, 1)
+    (line,) = [event.data["message"] for event in events if event.type == "run.log"]
+    assert "IndexError" in line
+
+
+def test_parallel_of_nothing_gives_nothing(ran: Any) -> None:
+    assert ran("result = parallel([])\n")[0].result == []
+
+
+def test_worker_time_lost_at_a_barrier_is_counted_in_its_phase(ran: Any) -> None:
+    uneven = lambda request: completion("x").after(0.3 if request.question == "0" else 0)  # noqa: E731 - short
+    source = 'phase("Look")\nresult = parallel([lambda i=i: agent(str(i)) for i in range(4)])\n'
+    _, events, _ = ran(source, uneven)
+    (ended,) = [event.data for event in events if event.type == "run.phase_ended"]
+    assert 0.5 < ended["idle_seconds"] < 1.2
+
+
+def test_a_log_line_is_short_in_the_events(ran: Any) -> None:
+    _, events, _ = ran('log("x" * 2000)\nlog([1, 2])\nresult = 1\n')
+    assert [event.data["message"] for event in events if event.type == "run.log"] == ["x" * 500, "[1, 2]"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ('{"b": [1, None, True], "a": "ä"}', '{"b": [1, null, true], "a": "ä"}'),
+        ("(1, 2)", "[1, 2]"),
+        ("{3, 1}", "[1, 3]"),
+        ("range(3)", "[0, 1, 2]"),
+    ],
+)
+def test_a_value_is_written_as_json(ran: Any, expression: str, text: str) -> None:
+    assert ran(f"result = to_json({expression})\n")[0].result == text
+
+
+@pytest.mark.parametrize("expression", ['float("nan")', '{"x": float("inf")}', "{1: 2}"])
+def test_what_json_has_no_form_for_is_refused_with_its_line(ran: Any, expression: str) -> None:
+    outcome, _, _ = ran(f"x = 1\nresult = to_json({expression})\n")
+    assert outcome.status == "failed"
+    assert outcome.error.startswith("the plan failed at line 2")
+
+
+def test_a_schema_that_is_none_is_refused_before_anything_is_asked(ran: Any) -> None:
+    outcome, _, asked = ran('result = agent("q", schema={"type": "strange"})\n')
+    assert asked == []
+    assert "`schema` is not a JSON Schema" in outcome.error
+
+
+def test_an_agents_answer_is_text_without_a_schema_whatever_it_looks_like(ran: Any) -> None:
+    assert ran('result = agent("q")\n', completion('{"a": 1}'))[0].result == '{"a": 1}'
+
+
+def test_samples_of_one_question_are_asked_apart_and_the_same_sample_once(ran: Any) -> None:
+    _, _, asked = ran('result = [agent("q", sample=0), agent("q", sample=1), agent("q", sample=1)]\n')
+    assert asked == ["q", "q"]
+
+
+def test_the_same_question_of_two_roles_with_one_model_is_asked_once(ran: Any) -> None:
+    _, _, asked = ran('result = [agent("q", model="worker"), agent("q", model="judge")]\n')
+    assert asked == ["q"]
+
+
+def test_a_repair_shows_at_most_six_thousand_characters_of_the_answer(ran: Any) -> None:
+    shown: list[int] = []
+
+    def script(request: Any) -> Any:
+        messages = request.json["messages"]
+        if len(messages) == 1:
+            return completion("x" * 10_000)
+        shown.append(len(messages[1]["content"]))
+        return completion("{}")
+
+    assert ran('result = agent("q", schema={"type": "object"})\n', script)[0].result == {}
+    assert shown == [6_000]
+
+
+def test_the_roles_are_a_value_of_the_plan(ran: Any) -> None:
+    assert ran("result = MODELS\n")[0].result == ["fast", "judge", "lead", "worker"]
