@@ -284,9 +284,14 @@ def test_a_body_over_the_limit_is_refused_while_it_is_read() -> None:
         finally:
             await client.close()
 
-    with serving(completion().padded(500_000_000)) as server, pytest.raises(PermanentError) as caught:
-        asyncio.run(run(server.url))
-    assert (caught.value.error_class, caught.value.maybe_billed) == ("malformed", True)
+    with serving(completion().padded(500_000_000)) as server:
+        with pytest.raises(PermanentError) as caught:
+            asyncio.run(run(server.url))
+        assert (caught.value.error_class, caught.value.maybe_billed) == ("malformed", True)
+        for _ in range(1_000):  # the server notices a closed connection when it next writes
+            if server.abandoned:
+                break
+            time.sleep(0.01)
     assert server.abandoned == 1
 
 
