@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -22,8 +24,13 @@ _SHOWN_CHARACTERS = 4_000
 _FAILED_SHOWN = 20
 
 
-def _open_store(app: App) -> Store:
-    return app.registry.get("store", app.settings.store_kind, StorePlugin).open(app.settings.store_path)
+@contextmanager
+def _opened_store(app: App) -> Iterator[Store]:
+    store = app.registry.get("store", app.settings.store_kind, StorePlugin).open(app.settings.store_path)
+    try:
+        yield store
+    finally:
+        asyncio.run(store.close())
 
 
 @click.command()
@@ -31,7 +38,8 @@ def _open_store(app: App) -> Store:
 @app_command
 def runs(app: App, limit: int) -> None:
     """List the newest runs."""
-    rows = _open_store(app).runs(limit)
+    with _opened_store(app) as store:
+        rows = store.runs(limit)
     if not rows:
         click.echo("no runs yet; `planloom audit PATH` or `planloom run FILE.plan` makes one")
         return
@@ -59,14 +67,14 @@ def _paid(cost: Mapping[str, Any]) -> str:
 @app_command
 def show(app: App, run: str, as_json: bool) -> None:
     """Show one run: status, phases, cost, what failed, and its result."""
-    store = _open_store(app)
-    row = store.run(run)
-    if row is None:
-        raise UnknownNameError("run", run, [known.id for known in store.runs(200)])
-    if as_json:
-        click.echo(json.dumps(_as_data(store, row), indent=2, default=str))
-        return
-    _print_run(store, row)
+    with _opened_store(app) as store:
+        row = store.run(run)
+        if row is None:
+            raise UnknownNameError("run", run, [known.id for known in store.runs(200)])
+        if as_json:
+            click.echo(json.dumps(_as_data(store, row), indent=2, default=str))
+        else:
+            _print_run(store, row)
 
 
 def _as_data(store: Store, row: RunRow) -> dict[str, Any]:
