@@ -296,6 +296,7 @@ def test_retry_after_in_seconds_holds_every_worker_of_the_endpoint(tmp_path: Pat
     at_the_door(tmp_path, script, scenario)
 
 
+@pytest.mark.slow
 def test_retry_after_may_be_a_date(tmp_path: Path) -> None:
     def script(request: Received) -> Any:
         if len(asked) == 0:
