@@ -27,6 +27,8 @@ __all__ = ["Progress", "approve", "interactive", "outcome_line", "run_cancellabl
 T = TypeVar("T")
 
 _FAILURES_SHOWN = 3
+# Windows knows no SIGHUP.
+_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 def interactive() -> bool:
@@ -100,17 +102,19 @@ def _count(number: int, noun: str) -> str:
 
 
 def run_cancellable(main: Callable[[RunControl], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine; Ctrl-C (or SIGTERM) cancels its run through the control, a second one cuts calls in flight."""
+    """Run a coroutine; Ctrl-C, SIGTERM or a closed terminal cancel its run through the control, a second time they cut
+    calls in flight. A signal that the caller has ignored, as nohup does, stays ignored."""
 
     async def guarded() -> T:
         control = RunControl()
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        heeded = [number for number in _ENDING if signal.getsignal(number) != signal.SIG_IGN]
+        for number in heeded:
             loop.add_signal_handler(number, control.cancel)
         try:
             return await main(control)
         finally:
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in heeded:
                 loop.remove_signal_handler(number)
 
     return asyncio.run(guarded())

@@ -8,7 +8,8 @@ from pathlib import Path
 import attrs
 from rich.console import Console
 
-from planloom import Misuse, PlanRefused, did_you_mean
+from planloom import Misuse, PlanloomError, PlanRefused, did_you_mean
+from planloom.clients import ModelError
 from planloom.desk import JobDesk
 from planloom.jobs import PricedPlan, fact_sheet
 from planloom.lead import WrittenPlan
@@ -16,7 +17,7 @@ from planloom.loom import Job, Outcome, RunControl, plan_hash
 from planloom.money import show_credits
 from planloom.plugins import Registry
 from planloom.settings import Settings
-from planloom_code import GRAMMAR
+from planloom_code import GRAMMAR, shown_path
 
 from .kit import AUDIT
 from .report import AuditReport, Unread
@@ -79,20 +80,29 @@ def audit_tree(
     works = {AUDIT.name: work}
     sheet = fact_sheet(registry, settings, works, options.cap)
     job = Job(
-        title=f"audit {options.target.resolve().name}",
+        title=f"audit {shown_path(options.target.resolve().name)}",
         kits=(AUDIT,),
         works=works,
-        target=str(options.target.resolve()),
+        target=shown_path(str(options.target.resolve())),
         text=options.text,
         cap=options.cap,
         facts={"sheet": sheet},
     )
     desk = JobDesk(registry=registry, settings=settings, job=job, console=console, confirm=confirm, yes=options.yes)
-    written = desk.write(AUDIT, sheet) if options.plan is None and _has_lead(settings) else None
+    written = _written(desk, sheet) if options.plan is None and _has_lead(settings) else None
     chosen = _chosen(desk, options, written)
     desk.approve(chosen.priced)
     outcome = desk.run(chosen.priced, planning=chosen.planning, found=_found)
     return _audited(desk, outcome, work, chosen, options)
+
+
+def _written(desk: JobDesk, sheet: str) -> WrittenPlan:
+    try:
+        return desk.write(AUDIT, sheet)
+    except ModelError as error:
+        raise PlanloomError(
+            f"the lead wrote no plan: {error}; run the same command again later, or a saved plan with --plan fixed"
+        ) from error
 
 
 def _chosen(desk: JobDesk, options: AuditOptions, written: WrittenPlan | None) -> _Chosen:

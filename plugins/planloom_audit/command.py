@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
@@ -14,8 +18,14 @@ from planloom.cli.app import CREDITS, App, app_command, out_console, say_console
 from planloom.exporters import Exporter
 from planloom.money import show_credits
 from planloom.terminal import interactive, outcome_line
+from planloom.visible import visible
 
 from .report import AuditReport, Bug
+
+if TYPE_CHECKING:
+    from planloom_code import Skipped
+
+    from .auditing import Audited
 
 __all__ = ["audit"]
 
@@ -27,8 +37,17 @@ _OFFLINE = (
 )
 
 
+class _Place(click.Path):
+    """A path; an empty one is refused, for an unset variable must not mean the working folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value):
+            self.fail("it is empty; name a folder or a .py file (`.` is the working folder)", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.command()
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=_Place(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write the report's files below DIR.")
 @click.option("--plan", help="Run this saved plan (fixed, fit) or plan file; default: the lead's own plan, else fixed.")
 @click.option("--job", "text", default="", help="What to look for, in words, for a lead.")
@@ -65,24 +84,35 @@ def audit(
         settings = attrs.evolve(settings, gate=attrs.evolve(settings.gate, approve_up_to=approve_up_to))
     require_trust(settings, path, given=trust_config, ask=_confirm if interactive() else None)
     _check_out(out)
+    _check_text(text)
     work = open_work(str(path), {"include": include, "exclude": exclude})
     console = say_console()
     tree = work.tree
     console.print(
-        f"{len(tree.files)} files, {tree.lines:,} lines, {tree.tokens:,} tokens; {len(tree.skipped)} not read"
+        f"{_count(len(tree.files), 'file')}, {_count(tree.lines, 'line')}, {_count(tree.tokens, 'token')}; "
+        f"{len(tree.skipped)} not read"
     )
     options = AuditOptions(target=path, plan=plan, text=text, cap=settings.cap if cap is None else cap, yes=yes)
     audited = audit_tree(app.registry, settings, work, options, console, _confirm)
+    lost = [row for row in tree.skipped if row.lost]
+    # Files first: who reads what is shown may leave before its end.
+    unwritten = _write(app, audited.report, out) if audited.report is not None and out is not None else None
     if audited.report is not None:
-        _show(audited.report, audited.with_models)
-        if out is not None:
-            _write(app, audited.report, out)
+        _show(audited.report, audited.with_models, lost)
     console.print(outcome_line(audited.outcome))
     if audited.outcome.error:
         console.print(Text(audited.outcome.error))
     if audited.outcome.status in ("cancelled", "paused"):
         console.print("run the same command again to go on: what is answered is not asked again")
-    return audited.outcome.exit_code
+    if unwritten is not None:
+        raise Misuse(unwritten)
+    return _exit_code(audited, lost)
+
+
+def _exit_code(audited: Audited, lost: Sequence[Skipped]) -> int:
+    """Code that nobody examined is a hole too: an audit without it never looks whole."""
+    report, code = audited.report, audited.outcome.exit_code
+    return 3 if code == 0 and report is not None and (lost or report.coverage.unseen) else code
 
 
 def _confirm(question: str) -> bool:
@@ -102,14 +132,26 @@ def _check_out(out: Path | None) -> None:
         raise Misuse(f"cannot write below {out}: {error.strerror}; name another folder with --out") from error
 
 
-def _show(report: AuditReport, with_models: int | None) -> None:
+def _check_text(text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise Misuse("the text of --job holds bytes that are not UTF-8; write it in UTF-8") from error
+
+
+def _show(report: AuditReport, with_models: int | None, lost: Sequence[Skipped]) -> None:
     console = out_console()
     for bug in report.bugs[:_MOST_ROWS]:
         console.print(_heading(bug))
-        console.print(Padding(Text(bug.claim), (0, 0, 0, 10)), soft_wrap=False)
+        console.print(Padding(Text(visible(bug.claim)), (0, 0, 0, 10), expand=False), soft_wrap=False)
     if len(report.bugs) > _MOST_ROWS:
         console.print(f"and {len(report.bugs) - _MOST_ROWS} more; --out DIR writes them all")
-    console.print(Text(_basis(report)))
+    console.print(_basis(report))
+    if lost:
+        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        console.print(f"Not examined, though it should have been: {lost[0].path} ({lost[0].reason}){more}.")
+    for note in report.notes:
+        console.print(f"Note: {note}.")
     if report.offline:
         console.print(_OFFLINE)
         if with_models is not None:
@@ -130,19 +172,29 @@ def _heading(bug: Bug) -> Text:
 
 def _basis(report: AuditReport) -> str:
     coverage = report.coverage
-    found = f"{len(report.bugs)} findings" if report.bugs else "No finding"
+    found = _count(len(report.bugs), "finding") if report.bugs else "No finding"
     undecided = f", {len(report.undecided)} undecided" if report.undecided else ""
-    unseen = f"; {len(coverage.unseen)} files were seen by no scan that answered" if coverage.unseen else ""
-    unread = f"; {len(report.skipped)} files were not read" if report.skipped else ""
-    return f"{found}{undecided} in {coverage.files} files, {coverage.covered} of them read{unseen}{unread}."
+    unseen = f"; {len(coverage.unseen)} seen by no scan that answered" if coverage.unseen else ""
+    unread = f"; {len(report.skipped)} not read" if report.skipped else ""
+    return f"{found}{undecided} in {_count(coverage.files, 'file')}, {coverage.covered} of them read{unseen}{unread}."
 
 
-def _write(app: App, report: AuditReport, out: Path) -> None:
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _write(app: App, report: AuditReport, out: Path) -> str | None:
+    """Write the report's files; return why one cannot be written, if so. No file is ever half of one."""
     exporters = [e for e in app.registry.all("exporter", Exporter).values() if e.kit == "audit"]
     for exporter in sorted(exporters, key=lambda e: e.file_name):
         target = out / exporter.file_name
+        part = out / f".{exporter.file_name}.{os.getpid()}.part"
         try:
-            target.write_text(exporter.export(report), encoding="utf-8")
+            part.write_text(exporter.export(report), encoding="utf-8")
+            part.replace(target)
         except OSError as error:
-            raise Misuse(f"cannot write {target}: {error.strerror}; run the same command with another --out") from error
+            with suppress(OSError):
+                part.unlink()
+            return f"cannot write {target}: {error.strerror}; run the same command with another --out"
     say_console().print(f"wrote {', '.join(sorted(e.file_name for e in exporters))} below {out}")
+    return None

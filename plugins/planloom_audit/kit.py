@@ -52,9 +52,10 @@ def _configured_lenses(own: Mapping[str, Any], lenses: Mapping[str, Lens]) -> tu
     if not isinstance(names, list | tuple) or not names:
         raise ConfigurationError(f"kits.audit.lenses is {names!r}; write a list of lens names")
     for name in names:
-        if name not in lenses:
+        if not isinstance(name, str) or name not in lenses:
             raise ConfigurationError(f"kits.audit.lenses names no lens: `{name}`; {did_you_mean(str(name), lenses)}")
-    return tuple(names)
+    # A lens named twice would pay for the same answers twice.
+    return tuple(dict.fromkeys(names))
 
 
 def _open(target: str, options: Mapping[str, Any]) -> KitWork:

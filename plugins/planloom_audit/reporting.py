@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ import attrs
 from planloom.loom import Outcome
 from planloom.money import credits_of
 from planloom.settings import Settings
-from planloom_code import GRAMMAR, Finding
+from planloom_code import GRAMMAR, Finding, shown_path
 
 from .report import SEVERITIES, AuditReport, Bug, Cost, Coverage, Unread
 from .work import AuditRun, AuditWork
@@ -24,6 +25,7 @@ from .work import AuditRun, AuditWork
 __all__ = ["build_report", "severity_rank"]
 
 _LINES_AROUND = 4
+_SHOWN_RESULT = 200
 _PHASE_KEYS = ("name", "started", "done", "failed", "dropped", "undecided")
 _RULE = re.compile(r"\[([a-z][a-z0-9-]*)\] ")
 
@@ -52,13 +54,15 @@ def build_report(
     """
     work = run.work
     result = outcome.result if isinstance(outcome.result, Mapping) else {}
-    items = result.get("bugs", outcome.result if isinstance(outcome.result, list) else [])
+    items = _items(outcome.result)
     offline = settings.offline
-    bugs = _with_fingerprints(_bugs(work, items, offline), work)
+    confirmed, unshown = _bugs(work, items, offline)
+    bugs = _with_fingerprints(confirmed)
+    undecided, lost = _bugs(work, run.undecided.values(), offline)
     return AuditReport(
-        target=str(target),
+        target=shown_path(str(target)),
         below=_below_repository(target),
-        title=f"Audit of {target.resolve().name}",
+        title=f"Audit of {shown_path(target.resolve().name)}",
         run_id=outcome.run_id,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("planloom"),
@@ -70,7 +74,7 @@ def build_report(
         plan_hash=plan_hash,
         summary=str(result.get("summary") or ""),
         bugs=tuple(sorted(bugs, key=lambda bug: (severity_rank(bug.severity), bug.group, bug.file, bug.line or 0))),
-        undecided=tuple(_with_fingerprints(_bugs(work, run.undecided.values(), offline), work)),
+        undecided=tuple(_with_fingerprints(undecided)),
         coverage=_coverage(run),
         skipped=tuple(Unread(row.path, row.reason) for row in work.tree.skipped),
         unparsable=tuple(unparsable),
@@ -85,7 +89,7 @@ def build_report(
         seconds=outcome.seconds,
         agents=outcome.agents,
         phases=tuple({key: phase[key] for key in _PHASE_KEYS} for phase in outcome.phases),
-        notes=tuple(notes),
+        notes=(*notes, *_about_result(outcome.result, [*unshown, *lost])),
     )
 
 
@@ -112,9 +116,31 @@ def _coverage(run: AuditRun) -> Coverage:
     )
 
 
-def _bugs(work: AuditWork, items: Iterable[Any], offline: bool) -> list[Bug]:
-    rows = [(work.finding(item), item) for item in items if isinstance(item, Mapping)]
-    return [_bug(work, finding, item, offline) for finding, item in rows if isinstance(finding, Finding)]
+def _items(result: Any) -> list[Any]:
+    """Return what a plan gave back as its findings: the rows of a report, or a list."""
+    items = result.get("bugs") if isinstance(result, Mapping) else result
+    return items if isinstance(items, list) else []
+
+
+def _about_result(result: Any, unshown: Sequence[str]) -> list[str]:
+    notes = []
+    if not isinstance(result.get("bugs") if isinstance(result, Mapping) else result, list):
+        notes.append(f"the plan gave back no list of findings but {json.dumps(result, default=str)[:_SHOWN_RESULT]}")
+    if unshown:
+        notes.append(f"{len(unshown)} items of the plan's result cannot be shown as findings: {unshown[0]}")
+    return notes
+
+
+def _bugs(work: AuditWork, items: Iterable[Any], offline: bool) -> tuple[list[Bug], list[str]]:
+    """Return the bugs that items mean, and the reasons why some mean none."""
+    bugs, reasons = [], []
+    for item in items:
+        read = work.finding(item)
+        if isinstance(read, Finding):
+            bugs.append(_bug(work, read, item, offline))
+        else:
+            reasons.append(read.reason)
+    return bugs, reasons
 
 
 def _bug(work: AuditWork, finding: Finding, item: Mapping[str, Any], offline: bool) -> Bug:
@@ -155,13 +181,11 @@ def _code(work: AuditWork, path: str, line: int) -> tuple[tuple[int, str], ...]:
     return tuple((first + offset, text) for offset, text in enumerate(lines[first - 1 : line + _LINES_AROUND]))
 
 
-def _with_fingerprints(bugs: Sequence[Bug], work: AuditWork) -> list[Bug]:
+def _with_fingerprints(bugs: Sequence[Bug]) -> list[Bug]:
     seen: Counter[tuple[str, ...]] = Counter()
     marked = []
     for bug in bugs:
-        statement = ""
-        if bug.line is not None:
-            statement = " ".join(work.tree.source(bug.file).lines[bug.line - 1].split())
+        statement = " ".join(next((text for number, text in bug.code if number == bug.line), "").split())
         key = (bug.rule or bug.lens, bug.file, bug.function or "", statement)
         digest = hashlib.sha256("\0".join((*key, str(seen[key]))).encode("utf-8", "surrogatepass")).hexdigest()
         seen[key] += 1

@@ -1,8 +1,8 @@
 """Whether a configuration may send keys where it says.
 
-A configuration that lies in or below the audited folder could have come with the code: it might name an endpoint of its
-own, and receive the key and the code. It is used only after a person has seen the endpoints and said yes, once; the
-answer is kept in the person's own state folder, never in the audited one.
+A configuration that lies in or below the audited folder, or in the working folder above it, could have come with the
+code: it might name an endpoint of its own, and receive the key and the code. It is used only after a person has seen
+the endpoints and said yes, once; the answer is kept in the person's own state folder, never in the audited one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from planloom import ConfigurationError
@@ -27,25 +28,30 @@ def require_trust(settings: Settings, audited: Path, *, given: bool, ask: Callab
     :raises ConfigurationError: it lies below the audited path and nobody trusts it.
     """
     source = settings.source
-    if source is None or settings.offline or given or not _is_below(source, audited):
+    if source is None or settings.offline or given or not _may_belong(source, audited):
         return
     shown = ", ".join(f"{e.name}: {e.url or e.client}" for e in settings.endpoints.values() if e.url)
     mark = _mark(settings, source)
     if mark in _trusted():
         return
-    question = f"{source} lies in the folder to audit and sends its code to {shown}. Do you trust it?"
-    if ask is not None and ask(question):
+    what = f"{source} may have come with the code to audit, and sends it to {shown}"
+    if ask is not None and ask(f"{what}. Do you trust it?"):
         _remember(mark)
         return
     raise ConfigurationError(
-        f"{source} lies in the folder to audit and sends its code to {shown}; if you trust it say --trust-config, or "
-        "name a configuration outside it with --config"
+        f"{what}; if you trust it say --trust-config, or name a configuration outside that folder with --config"
     )
 
 
-def _is_below(source: Path, audited: Path) -> bool:
-    folder = audited if audited.is_dir() else audited.parent
-    return source.resolve().is_relative_to(folder.resolve())
+def _may_belong(source: Path, audited: Path) -> bool:
+    """Whether the configuration lies below the audited path, or was found in a working folder above it.
+
+    A checkout's own configuration stands at its top, and ``src`` below that is as often what is audited.
+    """
+    folder = (audited if audited.is_dir() else audited.parent).resolve()
+    place = source.resolve()
+    found_here = place.parent == Path.cwd().resolve()
+    return place.is_relative_to(folder) or (found_here and folder.is_relative_to(place.parent))
 
 
 def _mark(settings: Settings, source: Path) -> str:
@@ -60,12 +66,16 @@ def _state_file() -> Path:
 
 def _trusted() -> list[str]:
     try:
-        return list(json.loads(_state_file().read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+        marks = json.loads(_state_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError, RuntimeError):
+        # A RuntimeError is Python's word for having no home.
         return []
+    return marks if isinstance(marks, list) else []
 
 
 def _remember(mark: str) -> None:
-    path = _state_file()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps([*_trusted(), mark]), encoding="utf-8")
+    """Keep the answer for the next time; where nothing can be kept, the person is asked again."""
+    with suppress(OSError, RuntimeError):
+        path = _state_file()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps([*_trusted(), mark]), encoding="utf-8")

@@ -17,7 +17,10 @@ from .schemas import FINDINGS
 from .words_source import audit_run, names_of
 from .work import AuditRun, finding_as_data
 
-__all__ = ["find_words", "findings_of"]
+__all__ = ["find_words", "findings_of", "findings_with_items"]
+
+# Ten times what the most eager worker reports on a shard of 100,000 tokens.
+_MOST_FINDINGS = 500
 
 
 def find_words(prompt: Prompt, lenses: Mapping[str, Lens], roles: tuple[str, ...]) -> list[Word]:
@@ -73,7 +76,8 @@ async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample
     run.scanned(names, lens.name, answer is not None)
     if answer is None:
         return None
-    findings = [found for item in _flat(answer["findings"]) if (found := _kept(call, run, item, label)) is not None]
+    items = _bounded(call, run, answer["findings"], label)
+    findings = [found for item in items if (found := _kept(call, run, item, label)) is not None]
     run.found += len(findings)
     return [finding_as_data(finding) for finding in findings]
 
@@ -87,12 +91,24 @@ def _flat(items: Iterable[Any]) -> Iterator[Any]:
             yield item
 
 
+def _bounded(call: Call, run: AuditRun, items: Iterable[Any], source: str) -> list[Any]:
+    """A worker that reports without end must not use up the memory that all of the plan shares."""
+    flat = list(_flat(items))
+    if len(flat) > _MOST_FINDINGS:
+        _set_aside(call, run, source, f"{len(flat):,} findings in one reply; those after {_MOST_FINDINGS} are left out")
+    return flat[:_MOST_FINDINGS]
+
+
+def _set_aside(call: Call, run: AuditRun, source: str, reason: str) -> None:
+    run.set_aside.append(f"{source}: {reason}")
+    host_of(call).malformed(call, source, reason)
+
+
 def _kept(call: Call, run: AuditRun, item: Any, source: str) -> Finding | None:
     read = run.finding(item, source)
     if isinstance(read, Finding):
         return read
-    run.set_aside.append(f"{source}: {read.reason}")
-    host_of(call).malformed(call, source, read.reason)
+    _set_aside(call, run, source, read.reason)
     return None
 
 
@@ -110,6 +126,11 @@ def findings_of(call: Call, items: Any, word: str) -> list[Finding]:
 
     :raises TypeError: it is not a list.
     """
+    return [finding for finding, _ in findings_with_items(call, items, word)]
+
+
+def findings_with_items(call: Call, items: Any, word: str) -> list[tuple[Finding, Any]]:
+    """Return the findings as :func:`findings_of` does, each with the plan's own item."""
     if isinstance(items, Mapping):
         items = [items]
     if not isinstance(items, list | tuple):
@@ -117,7 +138,7 @@ def findings_of(call: Call, items: Any, word: str) -> list[Finding]:
     if any(isinstance(item, list) for item in items):
         raise TypeError(f"{word}() takes a list of findings, got a list of lists; flatten() it first")
     run = audit_run(call)
-    return [found for item in items if (found := _kept(call, run, item, word)) is not None]
+    return [(found, item) for item in items if (found := _kept(call, run, item, word)) is not None]
 
 
 def _dedupe(call: Call, findings: Any) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ __all__ = ["judge_words"]
 
 MOST_IN_A_BLOCK = 8
 _REASON_LENGTH = 200
+_REPORT_NUMBER = re.compile(r"([0-9]{1,6})(?:\.0+)?")
 # A numbered function of sixty lines at most.
 _BLOCK_TOKENS = 600
 
@@ -123,12 +125,10 @@ def _verdicts_by_number(items: Sequence[Any]) -> dict[int, tuple[bool, str]]:
 
 
 def _number(value: Any) -> int | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
+    if type(value) is int:
         return value
-    text = str(value).strip() if isinstance(value, str | float) else ""
-    return int(float(text)) if text.replace(".", "", 1).isdigit() else None
+    match = _REPORT_NUMBER.fullmatch(str(value).strip()) if isinstance(value, str | float) else None
+    return int(match[1]) if match else None
 
 
 def _truth(value: Any) -> bool | None:

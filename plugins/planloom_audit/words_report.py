@@ -12,9 +12,8 @@ from planloom.tokens import estimate_text_tokens
 from planloom.words import signature_of
 from planloom.workers import Conversation, WorkerRequest
 
-from .report import SEVERITIES
 from .schemas import REPORT
-from .words_find import findings_of
+from .words_find import findings_with_items
 from .work import finding_as_data
 
 __all__ = ["report_words"]
@@ -49,11 +48,10 @@ def _report_shape(confirmed: list, model: str = "lead") -> None: ...  # type: ig
 
 
 async def _report(call: Call, prompt: Prompt, confirmed: Any, role: str) -> dict[str, Any]:
-    findings = findings_of(call, confirmed, "report")
-    if not findings:
+    read = findings_with_items(call, confirmed, "report")
+    if not read:
         return {"bugs": [], "summary": "", "left_out": 0}
-    given = confirmed if isinstance(confirmed, list) else [confirmed]
-    bugs = [finding_as_data(finding) | _votes(raw) for finding, raw in zip(findings, given, strict=False)]
+    bugs = [finding_as_data(finding) | _votes(item) for finding, item in read]
     rows = "\n".join(_row(number, bug) for number, bug in enumerate(bugs, start=1))
     request = WorkerRequest(
         word="report",
@@ -85,6 +83,8 @@ def _row(number: int, bug: Mapping[str, Any]) -> str:
 
 def _rank(bugs: list[dict[str, Any]], groups: list[Any]) -> int:
     """Give each bug its group, severity and title; return how many the writer forgot. An id's first group holds."""
+    from .report import SEVERITIES
+
     for bug in bugs:
         bug |= {"severity": "unranked", "group": 0, "title": ""}
     number = 0

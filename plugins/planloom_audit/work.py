@@ -35,11 +35,14 @@ def open_work(target: str, options: Mapping[str, Any]) -> AuditWork:
     except CodeError as error:
         raise Misuse(str(error)) from error
     if not any(file.lines for file in tree.files):
-        raise NothingToDo(_nothing(tree))
+        raise NothingToDo(_nothing(tree, [*options.get("include", ()), *options.get("exclude", ())]))
     return AuditWork(tree)
 
 
-def _nothing(tree: SourceTree) -> str:
+def _nothing(tree: SourceTree, patterns: Sequence[str]) -> str:
+    if patterns and not tree.files:
+        named = ", ".join(f"`{pattern}`" for pattern in patterns)
+        return f"no Python file below {tree.root} is left by the patterns {named}; change --include and --exclude"
     if tree.files:
         return f"the Python files below {tree.root} are empty; name a folder that holds code"
     if tree.skipped:

@@ -106,7 +106,7 @@ def _candidates(root: Path, skipped: list[Skipped]) -> tuple[Iterable[str], str]
         # Tools write a .gitignore of one `*` into the environments they make: it is not about this audit.
         if not _is_environment(str(root)) and not is_ignored(root):
             paths, closed = listed_files(root)
-            skipped += [Skipped(shown_path(name), f"cannot be opened: {reason}") for name, reason in closed]
+            skipped += [Skipped(shown_path(name), f"cannot be opened: {reason}", lost=True) for name, reason in closed]
             return paths, "git"
     except GitCannotSay:
         pass
@@ -125,7 +125,7 @@ def _walk(root: Path, skipped: list[Skipped]) -> Iterator[str]:
             with os.scandir(root / folder) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
-            skipped.append(Skipped(shown_path(folder), f"cannot be opened: {error.strerror}"))
+            skipped.append(Skipped(shown_path(folder), f"cannot be opened: {error.strerror}", lost=True))
             continue
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
@@ -233,7 +233,7 @@ def _one_name_each(files: list[FoundFile]) -> tuple[list[FoundFile], list[Skippe
     twins = []
     for file in sorted(files, key=lambda f: (f.path, f.system_path)):
         if file.path in kept:
-            twins.append(Skipped(file.path, "two file names are shown alike; rename one of them"))
+            twins.append(Skipped(file.path, "two file names are shown alike; rename one of them", lost=True))
         else:
             kept[file.path] = file
     return list(kept.values()), twins

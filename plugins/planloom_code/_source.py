@@ -22,10 +22,14 @@ MAX_SOURCE_BYTES = 64 * 1024 * 1024
 
 @attrs.frozen
 class Skipped:
-    """A path that is not examined, and why; ``path`` is shown to people and always UTF-8 text."""
+    """A path that is not examined, and why; ``path`` is shown to people and always UTF-8 text.
+
+    ``lost`` is true where it should have been: it is source, or may hold some, and cannot be read.
+    """
 
     path: str
     reason: str
+    lost: bool = attrs.field(default=False, eq=False)
 
 
 @attrs.frozen
@@ -90,7 +94,7 @@ def source_of(path: str, data: bytes) -> SourceFile | Skipped:
     try:
         text, encoding = decode(data)
     except Undecodable as error:
-        return Skipped(path, str(error))
+        return Skipped(path, str(error), lost=True)
     digest = hashlib.sha256(data).hexdigest()
     return SourceFile(path=path, text=text, size_bytes=len(data), sha256=digest, encoding=encoding)
 
@@ -101,10 +105,10 @@ def read_source(location: Path, path: str | None = None) -> SourceFile | Skipped
     try:
         size_bytes = location.stat().st_size
         if size_bytes > MAX_SOURCE_BYTES:
-            return Skipped(name, f"is {size_bytes:,} bytes; files above {MAX_SOURCE_BYTES:,} are not read")
+            return Skipped(name, f"is {size_bytes:,} bytes; files above {MAX_SOURCE_BYTES:,} are not read", lost=True)
         data = location.read_bytes()
     except OSError as error:
-        return Skipped(name, f"cannot be read: {error.strerror or error}")
+        return Skipped(name, f"cannot be read: {error.strerror or error}", lost=True)
     return source_of(name, data)
 
 

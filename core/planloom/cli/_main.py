@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -10,6 +9,9 @@ import click
 
 from planloom._errors import Misuse, PlanloomError, did_you_mean
 from planloom.plugins import Registry, load_plugins
+from planloom.visible import visible
+
+from ._streams import mend_streams, silence, unwritable
 
 __all__ = ["main"]
 
@@ -40,6 +42,7 @@ def _group(registry: Registry) -> click.Group:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    mend_streams()
     sys.exit(_run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
@@ -60,23 +63,41 @@ def _run(arguments: list[str]) -> int:
         return _fail("cancelled; every answer that came is kept", 130)
     except BrokenPipeError:
         # Whoever read our output went away; nothing is left to say to them.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence(sys.stdout)
         return 0
-    except Exception:
-        return _fail(_bug_report(), _BUG_EXIT)
+    except Exception as error:
+        return _fail(_unwritable_output(error) or _bug_report(), _BUG_EXIT)
 
 
 def _fail(message: str, code: int) -> int:
-    click.echo(f"planloom: {message}", err=True)
+    # Where the message cannot be written either, the exit code has to do.
+    try:
+        click.echo(f"planloom: {visible(message)}", err=True)
+    except OSError:
+        silence(sys.stderr)
     return code
+
+
+def _unwritable_output(error: Exception) -> str | None:
+    if not isinstance(error, OSError) or not unwritable(error):
+        return None
+    silence(sys.stdout)
+    return (
+        f"the output cannot be written: {error.strerror}; send it to another place and run the same command again, "
+        "every answer that came is kept"
+    )
 
 
 def _bug_report() -> str:
     import tempfile
     import traceback
 
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="planloom-crash-", suffix=".txt", delete=False, encoding="utf-8"
-    ) as file:
-        file.write(traceback.format_exc())
+    details = traceback.format_exc()
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="planloom-crash-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(details)
+    except OSError as error:
+        return f"a fault of planloom itself, and no file can hold its details ({error.strerror}): report it\n{details}"
     return f"a fault of planloom itself; its details are in {file.name}: report it with that file, which holds no keys"

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import click
-from rich.console import Console
 
 from planloom._errors import Misuse
-from planloom.money import micro_of
+from planloom.money import MICRO, micro_of
 from planloom.plugins import Registry
 from planloom.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["CREDITS", "App", "app_command", "out_console", "read_arguments", "say_console"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# Above it amounts are no longer whole numbers that JSON can hold; nobody has that much.
+_MOST_CREDITS = 1_000_000_000
 
 
 class _Credits(click.ParamType[int]):
@@ -30,9 +36,12 @@ class _Credits(click.ParamType[int]):
         if isinstance(value, int):
             return value
         try:
-            return micro_of(value)
+            amount = micro_of(value)
         except (ValueError, ArithmeticError):
-            self.fail(f"`{value}` is not an amount of credits; write a number of at least 0", param, ctx)
+            self.fail(f"`{value[:40]}` is not an amount of credits; write a number of at least 0", param, ctx)
+        if amount > _MOST_CREDITS * MICRO:
+            self.fail(f"`{value[:40]}` is too large; write at most {_MOST_CREDITS:,} credits", param, ctx)
+        return amount
 
 
 CREDITS = _Credits()
@@ -68,12 +77,16 @@ def app_command(function: F) -> F:
 
 def out_console() -> Console:
     """Return the console of results."""
-    return Console(highlight=False, soft_wrap=True)
+    from ._console import ForeignConsole
+
+    return ForeignConsole(sys.stdout, forgiven=BrokenPipeError)
 
 
 def say_console() -> Console:
-    """Return the console of progress and remarks, on standard error."""
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    """Return the console of progress and remarks, on standard error; they are lost where it cannot be written."""
+    from ._console import ForeignConsole
+
+    return ForeignConsole(sys.stderr, forgiven=OSError)
 
 
 def read_arguments(pairs: tuple[str, ...], file: Path | None) -> dict[str, Any]:

@@ -13,21 +13,13 @@ from typing import Any
 
 import attrs
 
+from planloom.visible import visible
+
 __all__ = ["LONGEST_CODE_LINE", "clipped", "code_line", "one_line", "plain_data", "prose", "visible"]
 
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for tab and line feed
-    "\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # invisible, or turn the text around
-    "\ud800-\udfff\ufffe\uffff\U000e0000-\U000e0fff]"  # no characters, or only tags
-)
 _SPAN = re.compile(r"`([^`\s](?:[^`\n]*[^`\s])?)`")
 _LONGEST_TEXT = 2_000
 LONGEST_CODE_LINE = 400
-
-
-def visible(text: str) -> str:
-    """The text with every hidden character named, as in ``⟨U+202E⟩``; tabs and line feeds stay."""
-    return _HIDDEN.sub(_named, text.replace("\r\n", "\n"))
 
 
 def one_line(text: str) -> str:
@@ -69,7 +61,3 @@ def plain_data(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain_data(item) for item in value]
     return {field.name: plain_data(getattr(value, field.name)) for field in attrs.fields(type(value))}
-
-
-def _named(match: re.Match[str]) -> str:
-    return f"⟨U+{ord(match.group()):04X}⟩"
