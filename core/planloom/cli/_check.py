@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,29 +20,47 @@ from .app import App, app_command
 if TYPE_CHECKING:
     from planlang import Problem
 
-__all__ = ["check", "plan_argument", "read_plan"]
+__all__ = ["check", "plan_argument", "plan_name", "read_plan"]
 
 plan_argument = click.argument("plan", type=click.Path(path_type=Path))
-_LONGESTplan_argument_BYTES = 1_000_000
+_STANDARD_INPUT = Path("-")
+_LONGEST_BYTES = 1_000_000
 
 
 def read_plan(path: Path) -> str:
-    """Return a plan's text.
+    """Return a plan's text; the path ``-`` is standard input.
 
     :raises Misuse: it is not a readable text file of at most a megabyte.
     """
-    try:
-        if not path.is_file():
-            raise Misuse(f"{path} is not a file; name a plan file")
-        data = path.read_bytes()[: _LONGESTplan_argument_BYTES + 1]
-    except OSError as error:
-        raise Misuse(f"cannot read {path}: {error.strerror}; name a plan file") from error
-    if len(data) > _LONGESTplan_argument_BYTES:
-        raise Misuse(f"{path} is larger than a megabyte; a plan has at most 32,000 characters")
+    name = plan_name(path)
+    data = _read(path, name)
+    if len(data) > _LONGEST_BYTES:
+        raise Misuse(f"{name} is larger than a megabyte; a plan has at most 32,000 characters")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Misuse(f"{path} is not UTF-8 text: byte {error.start} cannot be read; save it as UTF-8") from error
+        raise Misuse(f"{name} is not UTF-8 text: byte {error.start} cannot be read; save it as UTF-8") from error
+
+
+def plan_name(path: Path) -> str:
+    """Return what a plan's path is called in messages."""
+    return "standard input" if path == _STANDARD_INPUT else str(path)
+
+
+def _read(path: Path, name: str) -> bytes:
+    """Return at most one byte more than a plan may have: what follows is never read, and may have no end."""
+    try:
+        if path == _STANDARD_INPUT:
+            return sys.stdin.buffer.read(_LONGEST_BYTES + 1)
+        if not path.exists():
+            raise Misuse(f"there is no file {name}; name a plan file, or `-` for standard input")
+        if not path.is_file():
+            raise Misuse(f"{name} is not a file; name a plan file, or `-` for standard input")
+        with path.open("rb") as file:
+            return file.read(_LONGEST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else str(error)
+        raise Misuse(f"cannot read {name}: {said}; name a plan file, or `-` for standard input") from error
 
 
 @click.command()
@@ -56,7 +75,7 @@ def check(app: App, plan: Path, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps([attrs.asdict(problem) for problem in problems], indent=2))
     else:
-        _print_problems(problems, source, str(plan))
+        _print_problems(problems, source, plan_name(plan))
     return 6 if any(problem.severity == "problem" for problem in problems) else 0
 
 

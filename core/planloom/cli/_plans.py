@@ -19,7 +19,7 @@ from planloom.rehearsal import rehearse as rehearse_program
 from planloom.terminal import outcome_line, show_rehearsal
 from planloom.words import build_vocabulary
 
-from ._check import plan_argument, read_plan
+from ._check import plan_argument, plan_name, read_plan
 from .app import CREDITS, App, app_command, out_console, read_arguments, say_console
 
 __all__ = ["rehearse", "run"]
@@ -55,7 +55,7 @@ def rehearse(
     """Rehearse a plan: what it would need, for free."""
     source, args = read_plan(plan), read_arguments(pairs, args_file)
     kits = kits_in(app.registry, app.settings, source)
-    program, _ = compile_plan(source, build_vocabulary(app.registry, app.settings, kits), str(plan))
+    program, _ = compile_plan(source, build_vocabulary(app.registry, app.settings, kits), plan_name(plan))
     settings = app.settings
     rehearsal = rehearse_program(
         program,
@@ -71,7 +71,7 @@ def rehearse(
         click.echo(json.dumps(rehearsal.as_json(), indent=2))
         return 6 if rehearsal.problems else 0
     basis = " at the default prices, since no model is configured" if settings.offline else ""
-    show_rehearsal(out_console(), rehearsal, f"Rehearsal of {plan}{basis}")
+    show_rehearsal(out_console(), rehearsal, f"Rehearsal of {plan_name(plan)}{basis}")
     if rehearsal.problems:
         raise PlanRefused(f"the plan was refused: {rehearsal.problems[0]}")
     return 0
@@ -115,7 +115,7 @@ def run(
     source, args = read_plan(plan), read_arguments(pairs, args_file)
     kits = kits_in(app.registry, settings, source)
     job = Job(
-        title=title or plan.stem,
+        title=title or Path(plan_name(plan)).stem,
         kits=kits,
         works=open_works(kits, target),
         target=str(Path(target).resolve()) if target else "",
@@ -130,7 +130,7 @@ def run(
         confirm=lambda question: click.confirm(question, err=True),
         yes=yes,
     )
-    priced = desk.price(source, str(plan))
+    priced = desk.price(source, plan_name(plan))
     desk.approve(priced)
     outcome = desk.run(priced)
     say_console().print(outcome_line(outcome))
