@@ -39,7 +39,7 @@ class Recorder:
         self._began = clock()
         self._seq = 0
         self._events: list[Event] = []
-        self._threads: dict[str, ThreadRow] = {}
+        self._threads: dict[str, Callable[[], ThreadRow]] = {}
         self._writer: asyncio.Task[None] | None = None
 
     def seconds(self) -> float:
@@ -56,10 +56,10 @@ class Recorder:
             self._events.append(event)
             self._wake()
 
-    def thread(self, row: ThreadRow) -> None:
-        """Store the newest state of a worker's thread."""
+    def thread(self, thread: str, newest: Callable[[], ThreadRow]) -> None:
+        """Store the newest state of a worker's thread; it is asked for when it is written."""
         if self._store is not None:
-            self._threads[row.id] = row
+            self._threads[thread] = newest
             self._wake()
 
     async def flush(self) -> None:
@@ -89,7 +89,7 @@ class Recorder:
                 events, self._events = self._events, []
                 threads, self._threads = self._threads, {}
                 try:
-                    await self._commit(self._store, events, list(threads.values()))
+                    await self._commit(self._store, events, [newest() for newest in threads.values()])
                 except BaseException:
                     self._events = events + self._events
                     self._threads = threads | self._threads

@@ -230,14 +230,17 @@ class FrontDoor:
 
     async def _grant(self, question: Question, role: RoleSettings, asker: Asker) -> Granted | Answered:
         worst = role.price.of(question.input_tokens_bound, int(role.parameters.get("max_tokens", 16_000)))
+        seen: int | None = None
         while True:
-            seen = self._store.version()
             result = await self._line.reserve(
                 question, worst=worst, run=asker.run, thread=asker.thread, look=self._looks(question)
             )
             if not isinstance(result, OpenElsewhere):
                 return result
-            await self._abort.until(self._something_closed(seen))
+            if seen is not None:
+                await self._abort.until(self._something_closed(seen))
+            # Read before the next try, so that what closes after that try is noticed.
+            seen = self._store.version()
             known = self._from_ledger(question)
             if known is not None:
                 return Answered(known)

@@ -285,8 +285,7 @@ class _Stage:
             self._repeated.append(request.label or request.word)
         async with self._slots:
             asker.started()
-            rng = request_random(request, self._seed + 1)
-            if rng.random() < self._failing:
+            if self._failing and request_random(request, self._seed + 1).random() < self._failing:
                 await asyncio.sleep(_CALL_S)
                 return Performed(value=None, error="a worker that fails in rehearsal", calls=1)
             return await self._answered(request)

@@ -12,8 +12,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import attrs
-
 from planlang import Call, PlanFailed
 
 from ._errors import PlanloomError, RunAborted, Runaway, RunFailed
@@ -238,19 +236,15 @@ class _Worker:
         self._request = request
         self._phase = phase
         self._label = (request.label or "worker")[:_LABEL_LENGTH]
-        self._row = ThreadRow(
-            id=thread,
-            run=host.run_id,
-            place=place,
-            phase=phase.name,
-            label=self._label,
-            model="",
-            role=request.role,
-            status="waiting",
-        )
+        self._thread = thread
+        self._place = place
+        self._status = "waiting"
+        self._began: float | None = None
+        self._ended_at: float | None = None
+        self._left = Performed(value=None)
 
     async def run(self, perform: Perform) -> Any:
-        asker = Asker(run=self._host.run_id, thread=self._row.id, started=self._started)
+        asker = Asker(run=self._host.run_id, thread=self._thread, started=self._started)
         try:
             performed = await perform(self._request, asker)
         except PlanloomError as error:
@@ -265,15 +259,15 @@ class _Worker:
         return performed.value
 
     def _started(self) -> None:
-        if self._row.status != "waiting":
+        if self._status != "waiting":
             return
         self._phase.started += 1
         self._phase.running += 1
-        self._row = attrs.evolve(self._row, status="running", started=self._recorder.seconds())
+        self._status, self._began = "running", self._recorder.seconds()
         self._recorder.emit(
-            "run.agent_started", {"thread": self._row.id, "label": self._label, "phase": self._phase.name}
+            "run.agent_started", {"thread": self._thread, "label": self._label, "phase": self._phase.name}
         )
-        self._recorder.thread(self._row)
+        self._recorder.thread(self._thread, self._row)
 
     def _ended(self, performed: Performed) -> None:
         self._started()
@@ -293,35 +287,43 @@ class _Worker:
         self._finish("done" if ok else "failed", performed)
 
     def _stopped(self, error: BaseException) -> None:
-        if self._row.status == "running":
+        if self._status == "running":
             self._phase.running -= 1
             self._finish("cancelled", Performed(value=None, error=str(error)[:300]))
 
     def _finish(self, status: str, performed: Performed) -> None:
-        began = self._row.started or 0.0
-        ended = self._recorder.seconds()
-        self._row = attrs.evolve(
-            self._row,
-            status=status,
-            ended=ended,
-            model=performed.model,
-            cost=performed.cost,
-            fingerprints=performed.fingerprints,
-            result=performed.value,
-            error=performed.error,
-            raw=performed.raw if performed.error else None,
-        )
-        self._recorder.thread(self._row)
-        self._host._note_end(self._row.place)
+        self._status, self._ended_at, self._left = status, self._recorder.seconds(), performed
+        self._recorder.thread(self._thread, self._row)
+        self._host._note_end(self._place)
         self._recorder.emit(
             "run.agent_ended",
             {
-                "thread": self._row.id,
+                "thread": self._thread,
                 "label": self._label,
                 "phase": self._phase.name,
                 "ok": performed.error is None,
                 "credits": credits_of(performed.cost),
-                "seconds": round(ended - began, 3),
+                "seconds": round(self._ended_at - (self._began or 0.0), 3),
                 "cached": performed.cached,
             },
+        )
+
+    def _row(self) -> ThreadRow:
+        left = self._left
+        return ThreadRow(
+            id=self._thread,
+            run=self._host.run_id,
+            place=self._place,
+            phase=self._phase.name,
+            label=self._label,
+            model=left.model,
+            role=self._request.role,
+            status=self._status,
+            started=self._began,
+            ended=self._ended_at,
+            cost=left.cost,
+            fingerprints=left.fingerprints,
+            result=left.value,
+            error=left.error,
+            raw=left.raw if left.error else None,
         )
