@@ -6,7 +6,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 SOURCES := grammar core plugins tests data
 
-.PHONY: audit test test-all lint types contract unit format clean
+.PHONY: audit test test-all lint types contract unit format docs clean
 
 audit: $(VENV)/.audit
 	$(BIN)/planloom demo
@@ -32,6 +32,9 @@ unit: $(VENV)/.test
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/ruff format $(SOURCES)
+
+docs: $(VENV)/.test
+	$(BIN)/python -m planlang.reference docs/reference
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -37,7 +37,8 @@ class Limits:
     :ivar steps: metered steps; every operator and method charges before it works.
     :ivar memory_bytes: bytes *allocated*, charged where a value is stored in a container or a text is made: a safe
         upper bound of what is live.
-    :ivar call_depth: guest calls inside one another; ``host_frames`` bounds the same depth by each function's height.
+    :ivar call_depth: guest calls inside one another.
+    :ivar host_frames: the same depth, each call counted with its function's height.
     :ivar data_depth: how deep values may nest.
     :ivar integer_bits: integers beyond this are an error, not a bignum.
     :ivar text_length: characters of one text. :ivar collection_length: items of one collection.
