@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _MOST_CREDITS = 1_000_000_000
 
 
-class _Credits(click.ParamType[int]):
+class _Credits(click.ParamType):  # type: ignore[type-arg]  # generic in newer clicks only
     """An amount of credits, kept in micro-credits."""
 
     name = "credits"
