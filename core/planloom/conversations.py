@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -14,12 +13,11 @@ from .questions import Message, Parameters, Question, Reply, canonical_json, mes
 from .settings import RoleSettings, Settings
 from .workers import Performed, Schema, WorkerRequest
 
-__all__ = ["ModelWorkers", "Workforce"]
+__all__ = ["ModelWorkers"]
 
 _ERROR_LENGTH = 300
 _REPLAYED_LENGTH = 6_000
-
-Workforce = Callable[[WorkerRequest, Asker], Any]
+_UNTROUBLED = (None, "stop", "end_turn")
 
 
 class ModelWorkers:
@@ -41,21 +39,32 @@ class ModelWorkers:
         """
         role = self._settings.role(request.role)
         talk = _Talk(role)
-        question = self._question(request, role)
         try:
-            reply = talk.add(question, await self._door.ask(question, role, asker))
-            if not reply.whole:
-                return talk.failed(_unusable(reply))
-            if request.schema is None:
-                return talk.done(reply.text)
-            reading = read_answer(reply.text, request.schema)
-            if not reading.ok:
-                question = _repair(question, reply, reading)
-                reply = talk.add(question, await self._door.ask(question, role, asker))
-                reading = read_answer(reply.text, request.schema)
+            return await self._converse(request, role, talk, asker)
         except ModelError as error:
             return talk.failed(f"{error.error_class}: {error}")
+
+    async def _converse(self, request: WorkerRequest, role: RoleSettings, talk: _Talk, asker: Asker) -> Performed:
+        question = self._question(request, role)
+        reply = await self._ask(question, role, talk, asker)
+        if not reply.whole:
+            return talk.failed(_unusable(reply))
+        if request.schema is None:
+            return talk.done(reply.text)
+        reading = read_answer(reply.text, request.schema)
+        if not reading.ok:
+            reply = await self._ask(_repair(question, reply, reading), role, talk, asker)
+            if not reply.whole:
+                return talk.failed(_unusable(reply))
+            reading = read_answer(reply.text, request.schema)
         return talk.done(reading.value) if reading.ok else talk.failed(f"schema: {'; '.join(reading.problems)}")
+
+    async def _ask(self, question: Question, role: RoleSettings, talk: _Talk, asker: Asker) -> Reply:
+        """Ask, and once more when the answer is whole and says nothing: a slip of the server, unlike a filtered one."""
+        reply = talk.add(question, await self._door.ask(question, role, asker))
+        if not reply.text.strip() and reply.finish_reason in _UNTROUBLED:
+            reply = talk.add(question, await self._door.ask(question, role, asker))
+        return reply
 
     def _question(self, request: WorkerRequest, role: RoleSettings) -> Question:
         messages = request.build().messages()

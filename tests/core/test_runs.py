@@ -318,7 +318,10 @@ def test_a_stored_answer_that_does_not_fit_leads_to_its_stored_repair(play: Play
             completion('{"n":', finish_reason="error"),
             "unfinished: the server ended the reply with finish reason `error`",
         ),
-        (completion(""), "empty: the reply holds no text (finish reason stop)"),
+        (
+            completion("", finish_reason="content_filter"),
+            "empty: the reply holds no text (finish reason content_filter)",
+        ),
     ],
 )
 def test_a_reply_that_is_not_whole_fails_the_worker_and_asks_for_no_repair(play: Play, answer: Any, error: str) -> None:
@@ -330,6 +333,26 @@ def test_a_reply_that_is_not_whole_fails_the_worker_and_asks_for_no_repair(play:
         assert thread.error.startswith(error)
 
     play(answer, scenario)
+
+
+def test_an_empty_reply_that_was_not_filtered_is_asked_for_once_more(play: Play) -> None:
+    async def mends_itself(loom: Loom, server: LoopbackServer) -> None:
+        outcome = await run_plan(loom, ASK_N)
+        assert (outcome.result, outcome.holes, server.total) == ({"n": 3}, 0, 2)
+
+    async def stays_empty(loom: Loom, server: LoopbackServer) -> None:
+        outcome = await run_plan(loom, ASK_N)
+        assert (outcome.result, outcome.holes, server.total) == (None, 1, 2)
+
+    play([completion(""), completion('{"n": 3}')], mends_itself)
+    play(completion(""), stays_empty)
+
+
+def test_a_repair_that_was_cut_short_is_no_answer(play: Play) -> None:
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        assert (await run_plan(loom, ASK_N)).result is None
+
+    play([completion("no"), completion('{"n": 3}', finish_reason="length")], scenario)
 
 
 @pytest.mark.parametrize(
