@@ -336,16 +336,19 @@ def test_a_reply_that_is_not_whole_fails_the_worker_and_asks_for_no_repair(play:
 
 
 def test_an_empty_reply_that_was_not_filtered_is_asked_for_once_more(play: Play) -> None:
-    async def mends_itself(loom: Loom, server: LoopbackServer) -> None:
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
         outcome = await run_plan(loom, ASK_N)
         assert (outcome.result, outcome.holes, server.total) == ({"n": 3}, 0, 2)
 
-    async def stays_empty(loom: Loom, server: LoopbackServer) -> None:
+    play([completion(""), completion('{"n": 3}')], scenario)
+
+
+def test_a_reply_that_stays_empty_fails_the_worker(play: Play) -> None:
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
         outcome = await run_plan(loom, ASK_N)
         assert (outcome.result, outcome.holes, server.total) == (None, 1, 2)
 
-    play([completion(""), completion('{"n": 3}')], mends_itself)
-    play(completion(""), stays_empty)
+    play(completion(""), scenario)
 
 
 def test_a_repair_that_was_cut_short_is_no_answer(play: Play) -> None:
