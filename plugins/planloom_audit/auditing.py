@@ -184,6 +184,8 @@ def _unparsable(desk: JobDesk, outcome: Outcome, work: AuditWork) -> list[Unread
 
 def _notes(outcome: Outcome, run: AuditRun, chosen: _Chosen) -> list[str]:
     notes = []
+    if run.unasked:
+        notes.append(f"{len(run.unasked)} questions could not be asked: {run.unasked[0]}")
     if run.set_aside:
         notes.append(f"{len(run.set_aside)} items of workers' replies could not be used: {run.set_aside[0]}")
     if chosen.written:

@@ -85,8 +85,9 @@ def audit(
     require_trust(settings, path, given=trust_config, ask=_confirm if interactive() else None)
     _check_out(out)
     _check_text(text)
-    work = open_work(str(path), {"include": include, "exclude": exclude})
     console = say_console()
+    with console.status(Text(f"reading {path}")):
+        work = open_work(str(path), {"include": include, "exclude": exclude})
     tree = work.tree
     console.print(
         f"{_count(len(tree.files), 'file')}, {_count(tree.lines, 'line')}, {_count(tree.tokens, 'token')}; "
@@ -151,7 +152,7 @@ def _show(report: AuditReport, with_models: int | None, lost: Sequence[Skipped])
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         console.print(f"Not examined, though it should have been: {lost[0].path} ({lost[0].reason}){more}.")
     for note in report.notes:
-        console.print(f"Note: {note}.")
+        console.print(f"Note: {note.removesuffix('.')}.")
     if report.offline:
         console.print(_OFFLINE)
         if with_models is not None:

@@ -72,7 +72,8 @@ async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample
         schema=FINDINGS,
         sample=sample,
     )
-    answer = await host_of(call).work(call, request)
+    with run.noting():
+        answer = await host_of(call).work(call, request)
     run.scanned(names, lens.name, answer is not None)
     if answer is None:
         return None

@@ -69,7 +69,8 @@ def _vote_shape(candidates: list, verdicts: list, need: int = 2) -> None: ...  #
 
 
 async def _check(call: Call, findings: list[Finding], skeptic: Skeptic, sample: int, role: str) -> list[dict[str, Any]]:
-    work = audit_run(call).work
+    run = audit_run(call)
+    work = run.work
     request = WorkerRequest(
         word="check",
         identity=(skeptic.name, skeptic.prompt, [[f.place.key, f.line, f.claim, f.failing_call] for f in findings]),
@@ -80,7 +81,8 @@ async def _check(call: Call, findings: list[Finding], skeptic: Skeptic, sample: 
         schema=VERDICTS,
         sample=sample,
     )
-    answer = await host_of(call).work(call, request)
+    with run.noting():
+        answer = await host_of(call).work(call, request)
     said = _verdicts_by_number(answer["verdicts"]) if answer is not None else {}
     missing = (None, "the skeptic failed" if answer is None else "the skeptic left this report out")
     rows = ((finding, said.get(number, missing)) for number, finding in enumerate(findings, start=1))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,7 +154,17 @@ class AuditRun:
         self.failed: defaultdict[str, set[str]] = defaultdict(set)
         self.found = 0
         self.set_aside: list[str] = []
+        self.unasked: list[str] = []
         self.undecided: dict[str, dict[str, Any]] = {}
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Remember why a question cannot be asked: a file changed or went away since the tree was opened."""
+        try:
+            yield
+        except CodeError as error:
+            self.unasked.append(str(error))
+            raise
 
     def finding(self, raw: object, source: str = "") -> Finding | Malformed:
         """Return the finding that an item means; in a rehearsal without reading the file it points into."""

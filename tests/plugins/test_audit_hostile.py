@@ -21,7 +21,7 @@ from planloom import ConfigurationError
 from planloom.clients import Endpoint
 from planloom.money import Price
 from planloom.settings import RoleSettings, Settings
-from planloom.testing.loopback import Served, completion, json_answer, serving
+from planloom.testing.loopback import Received, Served, completion, json_answer, serving
 from planloom_audit.trust import require_trust
 from planloom_audit.words_judge import _verdicts_by_number
 
@@ -44,16 +44,12 @@ class Desk:
 
     def start(self, *arguments: object, env: dict[str, str] | None = None, **streams: Any) -> subprocess.Popen[bytes]:
         clean = {key: value for key, value in os.environ.items() if not key.startswith("PLANLOOM_")}
-        given: dict[str, Any] = {
-            "stdin": subprocess.DEVNULL,
-            "stdout": subprocess.PIPE,
-            "stderr": subprocess.PIPE,
-        } | streams
+        given: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.Popen(
             [sys.executable, "-m", "planloom", "audit", *map(os.fsencode, map(str, arguments))],
             cwd=self.folder,
             env={**clean, "COLUMNS": "300", "XDG_STATE_HOME": str(self.folder / "state"), **(env or {})},
-            **given,
+            **(given | streams),
         )
 
     def audit(self, *arguments: object, **options: Any) -> tuple[int, str, str]:
@@ -172,6 +168,24 @@ def test_items_that_are_no_findings_are_told(code: Path, desk: Desk) -> None:
     (desk.folder / "odd.plan").write_text('result = [{"file": "tools/fine.py", "line": 9, "claim": "so"}, 7]\n')
     _, out, _ = desk.audit(code, "--plan", "odd.plan")
     assert "2 items of the plan's result cannot be shown as findings: line 9 is beyond the 2 lines" in out
+
+
+def test_a_file_that_changes_under_the_audit_is_named(code: Path, desk: Desk, model: Any) -> None:
+    (desk.folder / "two.plan").write_text(
+        "first = scan(['shop/prices.py'])\nresult = flatten([first] + parallel([lambda: scan(['tools/dates.py'])]))\n"
+    )
+
+    def answer(request: Received) -> Served:
+        (code / "tools" / "dates.py").write_text("def is_leap(year):\n    return True\n")
+        served: Served = model(request)
+        return served
+
+    with serving(answer) as server:
+        desk.configure(server.url)
+        exit_code, out, err = desk.audit(code, "--plan", "two.plan")
+    assert exit_code == 3, err
+    assert "1 questions could not be asked: tools/dates.py has changed since the run began. Start the run again" in out
+    assert "shop/prices.py:2" in out
 
 
 def test_a_file_of_the_report_that_cannot_be_written_is_named_after_the_findings(code: Path, desk: Desk) -> None:
