@@ -11,11 +11,14 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from .workers import Schema
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
 
 __all__ = ["Reading", "read_answer", "repair_request"]
 
@@ -63,7 +66,7 @@ def _read(text: str, schema: Schema) -> Reading:
         except _Refused as error:
             refusals.append(f"top level: {error}"[:_PROBLEM_LENGTH])
             continue
-        judged.append((value, problems_of(value, schema.read or schema.shown)))
+        judged.append((value, _problems(value, schema.validator)))
     fitting = [value for value, problems in judged if not problems]
     if fitting:
         if all(_same(value, fitting[0]) for value in fitting):
@@ -155,10 +158,13 @@ def _first_repeated(pairs: list[tuple[str, Any]]) -> str:
 
 def problems_of(value: Any, schema: Mapping[str, Any]) -> tuple[str, ...]:
     """Return how ``value`` breaks a JSON Schema, as ``path: message``; at most eight."""
-    # jsonschema takes 60 ms to import, and a run that only replays text answers never needs it.
     from jsonschema import Draft202012Validator
 
-    found = itertools.islice(Draft202012Validator(schema).iter_errors(value), _MAX_PROBLEMS_SOUGHT)
+    return _problems(value, Draft202012Validator(schema))
+
+
+def _problems(value: Any, validator: Validator) -> tuple[str, ...]:
+    found = itertools.islice(validator.iter_errors(value), _MAX_PROBLEMS_SOUGHT)
     errors = sorted(found, key=lambda e: list(map(str, e.absolute_path)))
     return tuple(
         f"{'.'.join(map(str, error.absolute_path)) or 'top level'}: {error.message}"[:_PROBLEM_LENGTH]

@@ -8,6 +8,7 @@ wire, and each part is hashed once, so that a shard of 250 KB that forty workers
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -48,6 +49,14 @@ def canonical_json(value: Any) -> bytes:
         return rfc8785.dumps(value)
     except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
         raise Misuse(f"the value cannot be part of a question: {error}") from error
+
+
+def _canonical_head(head: Mapping[str, Any]) -> bytes:
+    """Canonical JSON of texts and small integers, for which Python's serialiser gives the same ten times faster."""
+    try:
+        return json.dumps(head, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise Misuse(f"the question names what holds a lone surrogate, which cannot be sent: {error}") from error
 
 
 class Part:
@@ -164,7 +173,7 @@ class Question:
             "model": self.model,
         }
         tail = canonical_json(list(self.sample))
-        return canonical_json(head)[:-1] + b',"parameters":' + self.parameters.canonical + b',"sample":' + tail + b"}"
+        return _canonical_head(head)[:-1] + b',"parameters":' + self.parameters.canonical + b',"sample":' + tail + b"}"
 
     @property
     def fingerprint(self) -> str:

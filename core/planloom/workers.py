@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from .questions import Message, Part, canonical_json, message_of
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
 
 __all__ = ["Asker", "Conversation", "Performed", "Schema", "WorkerRequest"]
 
@@ -48,6 +51,14 @@ class Schema:
     def canonical(self) -> bytes:
         """Canonical JSON of what the worker is shown."""
         return canonical_json([self.name, dict(self.shown)])
+
+    @cached_property
+    def validator(self) -> Validator:
+        """What judges answers. Making one costs more than judging a short answer, so there is one for all."""
+        # It takes 60 ms to import, and a run that only replays text answers never needs it.
+        from jsonschema import Draft202012Validator
+
+        return Draft202012Validator(self.read or self.shown)
 
 
 @attrs.frozen(kw_only=True)

@@ -15,8 +15,13 @@ from planloom_code._errors import Unparsable
 from planloom_code._grammar import parse
 
 _BLOCK_LINES = 10
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # The fields of a node that hold statements or parts with statements: no definition hides anywhere else.
 _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
+_KINDS: tuple[type[ast.AST], ...] = (ast.Module, *ast.stmt.__subclasses__(), ast.ExceptHandler, ast.match_case)
+_BODIES_OF = {
+    kind: bodies for kind in _KINDS if (bodies := tuple(field for field in reversed(_BODIES) if field in kind._fields))
+}
 
 
 @attrs.frozen
@@ -48,13 +53,14 @@ class Span:
 
 
 class Places:
-    """The functions of one source text; a text that does not parse has none."""
+    """The functions of one source text; one that does not parse (``parsed`` is false) has none."""
 
     def __init__(self, text: str) -> None:
+        self.parsed = True
         try:
             self.spans = tuple(_spans(parse(text)))
         except Unparsable:
-            self.spans = ()
+            self.spans, self.parsed = (), False
         self._functions = [span for span in self.spans if span.is_function]
         self._at = _innermost_by_line(self._functions)
 
@@ -105,13 +111,12 @@ def _spans(tree: ast.Module) -> Iterator[Span]:
     stack: list[tuple[ast.AST, str, int]] = [(tree, "", 0)]
     while stack:
         node, prefix, depth = stack.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, _DEFINITIONS):
             name = f"{prefix}{node.name}"
             prefix, depth = f"{name}.", depth + 1
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             last = node.end_lineno or node.lineno
             yield Span(name, first, last, depth, not isinstance(node, ast.ClassDef))
-        for field in reversed(_BODIES):
-            children = getattr(node, field, ())
-            if isinstance(children, list):
-                stack += [(child, prefix, depth) for child in reversed(children)]
+        for field in _BODIES_OF[type(node)]:
+            children = getattr(node, field)
+            stack += [(child, prefix, depth) for child in reversed(children) if type(child) in _BODIES_OF]

@@ -67,6 +67,7 @@ class SourceTree:
         self.skipped = tuple(sorted([*discovery.skipped, *unread], key=lambda skipped: skipped.path))
         self._infos = {file.path: file for file in self.files}
         self._sources = Recent[SourceFile](_HELD_CHARACTERS, lambda source: len(source.text))
+        self._parsed: set[str] = set()
         self._places = Recent[Places](_HELD_PLACE_LINES, lambda places: places.lines_held + 100)
 
     @classmethod
@@ -117,7 +118,7 @@ class SourceTree:
 
     def places(self, path: str) -> Places:
         """The functions of a file."""
-        return self._places.get(path, lambda name: Places(self.source(name).text))
+        return self._places.get(path, self._places_in)
 
     def place_of(self, path: str, line: int) -> Place:
         """The place of a line."""
@@ -134,7 +135,8 @@ class SourceTree:
         """
         for path in self._infos:
             try:
-                problem = self._unchanged(path).parse_problem
+                source = self._unchanged(path)
+                problem = None if path in self._parsed else source.parse_problem
             except FileChanged as error:
                 problem = ParseProblem(path, str(error), None, GRAMMAR)
             if problem is not None:
@@ -199,6 +201,12 @@ class SourceTree:
         if isinstance(source, Skipped) or source.sha256 != self._infos[path].sha256:
             raise FileChanged(f"{path} has changed since the run began. Start the run again to read it as it is.")
         return source
+
+    def _places_in(self, path: str) -> Places:
+        places = Places(self.source(path).text)
+        if places.parsed:
+            self._parsed.add(path)
+        return places
 
     def _split(self, file: FileInfo, tokens: int) -> tuple[Piece, ...]:
         source = self.source(file.path)

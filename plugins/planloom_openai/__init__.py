@@ -15,7 +15,6 @@ def open_client(endpoint: Endpoint) -> ModelClient:
 
     :raises ConfigurationError: the url, the key's variable, a timeout or a setting cannot be used.
     """
-    # The HTTP client takes a third of a second to import, which no command that asks nothing should wait for.
     from ._client import OpenAIClient
 
     return OpenAIClient.open(endpoint)

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from planloom.clients import Endpoint, PermanentError
 from planloom.questions import Question, Reply
 
+from ._exchange import Exchange, LateExchange
 from ._origin import Origin, read_origin
 from ._replies import read_reply
-from ._transport import Exchange, HttpxExchange
 
 __all__ = ["OpenAIClient", "request_body"]
 
@@ -60,7 +60,7 @@ class OpenAIClient:
     def open(cls, endpoint: Endpoint) -> OpenAIClient:
         """Return a client for an endpoint."""
         origin = read_origin(endpoint)
-        return cls(origin, HttpxExchange(origin))
+        return cls(origin, LateExchange(origin))
 
     async def ask(self, question: Question) -> Reply:
         """Send one question once and return its reply.

@@ -33,6 +33,7 @@ from typing import Any
 from planloom import Usage
 from planloom.questions import Reply
 
+from ._exchange import Answer
 from ._faults import (
     fault_in_success,
     fault_of,
@@ -44,7 +45,6 @@ from ._faults import (
 )
 from ._origin import Origin
 from ._streams import Unfinished, completion_of_events, looks_like_events
-from ._transport import Answer
 
 __all__ = ["read_reply"]
 

@@ -13,19 +13,18 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterable, Mapping
-from typing import Protocol
+from collections.abc import AsyncIterable
 
 import aiohttp
-import attrs
 import httpx
 from httpx_aiohttp import AiohttpTransport
 
 from planloom.clients import ModelError, PermanentError, TransientError
 
+from ._exchange import Answer
 from ._origin import Origin, Timeouts
 
-__all__ = ["BODY_LIMIT_BYTES", "Answer", "Exchange", "HttpxExchange"]
+__all__ = ["BODY_LIMIT_BYTES", "HttpxExchange"]
 
 BODY_LIMIT_BYTES = 64 * 1024 * 1024
 KEEP_ALIVE_S = 4.0  # servers on uvicorn close an idle connection after 5 s; a request sent into that is lost
@@ -35,31 +34,6 @@ NEVER_SENT = (
     aiohttp.ClientHttpProxyError,
     aiohttp.InvalidURL,
 )
-
-
-@attrs.frozen
-class Answer:
-    """What a server sent back.
-
-    :ivar headers: found by lower-case name.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-class Exchange(Protocol):
-    """A way to post a question to one server."""
-
-    async def post(self, body: bytes) -> Answer:
-        """Send the body once and return the whole answer, whatever its status.
-
-        :raises ModelError: there is no whole answer.
-        """
-
-    async def close(self) -> None:
-        """Close the connections."""
 
 
 class HttpxExchange:

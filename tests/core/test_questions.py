@@ -90,6 +90,12 @@ def test_the_order_of_parameters_is_not_part_of_a_question(question: Question) -
     assert turned.fingerprint == question.fingerprint
 
 
+@given(questions())
+def test_the_skeleton_of_a_question_is_canonical_json(question: Question) -> None:
+    skeleton = attrs.evolve(question, parameters={}).skeleton
+    assert canonical_json(json.loads(skeleton)) == skeleton
+
+
 def test_a_fingerprint_is_the_hash_of_canonical_json_with_a_key_version() -> None:
     question = Question(endpoint="e", model="m", messages=(message_of("user", "hello"),), parameters={"b": 1, "a": 2.0})
     part = hashlib.sha256(b"hello").hexdigest()

@@ -13,7 +13,7 @@ from planloom.clients import Endpoint, ModelError
 from planloom.questions import Reply
 from planloom_openai._origin import read_origin
 from planloom_openai._replies import read_reply
-from planloom_openai._transport import Answer
+from planloom_openai._exchange import Answer
 
 ORIGIN = read_origin(Endpoint(name="test", client="openai", url="https://api.test/v1"))
 

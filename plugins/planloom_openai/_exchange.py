@@ -1,0 +1,62 @@
+"""What is posted to a server and what comes back, without what does it.
+
+The HTTP client takes a third of a second to import, which a run that the ledger answers should not wait for: it is
+opened with the first question that is posted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import attrs
+
+from ._origin import Origin
+
+__all__ = ["Answer", "Exchange", "LateExchange"]
+
+
+@attrs.frozen
+class Answer:
+    """What a server sent back.
+
+    :ivar headers: found by lower-case name.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Exchange(Protocol):
+    """A way to post a question to one server."""
+
+    async def post(self, body: bytes) -> Answer:
+        """Send the body once and return the whole answer, whatever its status.
+
+        :raises ModelError: there is no whole answer.
+        """
+
+    async def close(self) -> None:
+        """Close the connections."""
+
+
+class LateExchange:
+    """Posts to one address; connects, and imports what connects, when it first has something to post."""
+
+    def __init__(self, origin: Origin) -> None:
+        self._origin = origin
+        self._opened: Exchange | None = None
+
+    async def post(self, body: bytes) -> Answer:
+        """Send the body once; see :meth:`Exchange.post`."""
+        if self._opened is None:
+            from ._transport import HttpxExchange
+
+            self._opened = HttpxExchange(self._origin)
+        return await self._opened.post(body)
+
+    async def close(self) -> None:
+        """Close the connections, if there are any."""
+        if self._opened is not None:
+            await self._opened.close()
