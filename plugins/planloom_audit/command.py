@@ -177,7 +177,9 @@ def _basis(report: AuditReport) -> str:
     undecided = f", {len(report.undecided)} undecided" if report.undecided else ""
     unseen = f"; {len(coverage.unseen)} seen by no scan that answered" if coverage.unseen else ""
     unread = f"; {len(report.skipped)} not read" if report.skipped else ""
-    return f"{found}{undecided} in {_count(coverage.files, 'file')}, {coverage.covered} of them read{unseen}{unread}."
+    empty = coverage.files - coverage.covered - len(coverage.unseen)
+    read = f"{coverage.covered} of them read" + (f", {empty} empty" if empty else "")
+    return f"{found}{undecided} in {_count(coverage.files, 'file')}, {read}{unseen}{unread}."
 
 
 def _count(number: int, noun: str) -> str:

@@ -149,6 +149,13 @@ def test_code_that_cannot_be_read_leaves_a_hole_and_is_named(code: Path, desk: D
     assert "Not examined, though it should have been: latin.py (not decodable as utf-8: byte 0xe9 in line 1)." in out
 
 
+def test_an_empty_file_is_no_hole(code: Path, desk: Desk) -> None:
+    (code / "__init__.py").touch()
+    exit_code, out, _ = desk.audit(code)
+    assert exit_code == 0
+    assert "No finding in 5 files, 4 of them read, 1 empty." in out
+
+
 def test_links_and_notebooks_are_left_out_without_a_hole(code: Path, desk: Desk) -> None:
     (code / "link.py").symlink_to("shop/prices.py")
     (code / "cells.ipynb").write_text("{}")

@@ -13,6 +13,7 @@ import click
 from planlang import check as check_source
 from planloom._errors import Misuse
 from planloom.kits import Kit
+from planloom.visible import visible
 from planloom.words import build_vocabulary
 
 from .app import App, app_command
@@ -81,7 +82,7 @@ def check(app: App, plan: Path, as_json: bool) -> int:
 
 def _print_problems(problems: list[Problem], source: str, name: str) -> None:
     for problem in problems:
-        click.echo(problem.render(source, name) + "\n")
+        click.echo(visible(problem.render(source, name)) + "\n")
     blocking = sum(problem.severity == "problem" for problem in problems)
     advice = len(problems) - blocking
     click.echo(f"{name}: {_count(blocking, 'problem')}, {_count(advice, 'piece')} of advice")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from planloom.kits import Kit, KitWork
 from planloom.loom import Job
 from planloom.rehearsal import rehearse as rehearse_program
 from planloom.terminal import outcome_line, show_rehearsal
+from planloom.visible import visible
 from planloom.words import build_vocabulary
 
 from ._check import plan_argument, plan_name, read_plan
@@ -82,7 +84,7 @@ def open_works(kits: tuple[Kit, ...], target: str | None) -> Mapping[str, KitWor
 
     :raises Misuse: a kit needs a target and there is none.
     """
-    if kits and target is None:
+    if kits and not target:
         names = ", ".join(kit.name for kit in kits)
         raise Misuse(f"the plan uses words of the kit {names}; say what it works on with --target PATH")
     return {kit.name: kit.open(str(target), {}) for kit in kits}
@@ -118,7 +120,8 @@ def run(
         title=title or Path(plan_name(plan)).stem,
         kits=kits,
         works=open_works(kits, target),
-        target=str(Path(target).resolve()) if target else "",
+        # Named as text, which a path of odd bytes is not.
+        target=visible(str(Path(target).resolve())) if target else "",
         args=args,
         cap=settings.cap if cap is None else cap,
     )
@@ -137,7 +140,14 @@ def run(
     if as_json:
         click.echo(json.dumps({"result": outcome.result, "status": outcome.status, "error": outcome.error}, indent=2))
     elif outcome.result is not None:
-        click.echo(outcome.result if isinstance(outcome.result, str) else json.dumps(outcome.result, indent=2))
+        _print_result(outcome.result)
     if outcome.error:
-        click.echo(f"planloom: {outcome.error}", err=True)
+        click.echo(f"planloom: {visible(outcome.error)}", err=True)
     return outcome.exit_code
+
+
+def _print_result(result: Any) -> None:
+    """Print a text as it is for programs, and with its hidden characters named for a person."""
+    text = result if isinstance(result, str) else json.dumps(result, indent=2)
+    # Without `color` click would take escape sequences out of what a program reads.
+    click.echo(visible(text) if sys.stdout.isatty() else text, color=True)
