@@ -6,7 +6,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 SOURCES := grammar core plugins tests data
 
-.PHONY: audit test test-all lint types contract unit format docs clean
+.PHONY: audit test test-all lint types contract unit format docs bench clean
 
 audit: $(VENV)/.audit
 	$(BIN)/planloom demo
@@ -28,6 +28,9 @@ contract: $(VENV)/.test
 
 unit: $(VENV)/.test
 	$(BIN)/python -m pytest -q -rs -n auto -m "not slow"
+
+bench: $(VENV)/.test
+	$(BIN)/python tests/bench/bench.py
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix $(SOURCES)
