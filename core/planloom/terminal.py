@@ -45,10 +45,11 @@ def show_rehearsal(console: Console, rehearsal: Rehearsal, heading: str) -> None
         table.add_row(Text(name or "(no phase)"), str(workers))
     console.print(table)
     console.print(
-        f"{rehearsal.agents} workers, {rehearsal.calls} calls, {rehearsal.tokens:,} tokens; "
-        f"{show_credits(middle)} credits ({show_credits(low)} to {show_credits(high)} in {rehearsal.takes} rehearsals)",
+        f"{_count(rehearsal.agents, 'worker')}, {_count(rehearsal.calls, 'call')}, {rehearsal.tokens:,} tokens; "
+        f"{show_credits(middle)} credits ({show_credits(low)} to {show_credits(high)} in "
+        f"{_count(rehearsal.takes, 'rehearsal')})",
     )
-    roles = (f"{role} {n} ({show_credits(price)})" for role, (n, price) in rehearsal.roles.items())
+    roles = (f"{n} as {role} for {show_credits(price)}" for role, (n, price) in rehearsal.roles.items())
     if rehearsal.roles:
         console.print(f"by role: {', '.join(roles)} credits")
     for line in rehearsal.advice:
@@ -132,7 +133,7 @@ class _PhaseRow:
 class Progress:
     """Live progress of one run: phases, workers, credits and what the kit counts. A context manager.
 
-    Without a terminal it prints a line when a phase begins and ends.
+    A line is printed when a phase ends, which stays; what is still going on is drawn below, on a terminal only.
 
     :param found: says what the kit has found so far, empty for nothing to say.
     """
@@ -142,8 +143,6 @@ class Progress:
         self._found = found
         self._rows: dict[str, _PhaseRow] = {}
         self._credits = 0.0
-        self._note = ""
-        self._began = 0.0
         self._live = Live(get_renderable=self._render, console=console, refresh_per_second=8, transient=True)
         self._shown = console.is_terminal
 
@@ -167,6 +166,7 @@ class Progress:
         match event.type:
             case "run.agent_started" if row:
                 row.running += 1
+                row.ended = False
             case "run.agent_ended" if row:
                 row.running -= 1
                 row.done += bool(data["ok"])
@@ -176,25 +176,21 @@ class Progress:
                 row.ended = True
                 self._say(f"{row.name}: {row.done} done, {row.failed} failed, {data['seconds']:.1f} s")
             case "run.log":
-                self._note = str(data["message"])
-                self._say(self._note)
+                self._say(str(data["message"]))
             case "run.budget_paused":
-                self._note = f"paused at the budget: {data['spent']:g} of {data['cap']:g} credits spent"
-                self._say(self._note)
+                self._say(f"paused at the budget: {data['spent']:g} of {data['cap']:g} credits spent")
 
     def _row(self, name: str) -> _PhaseRow:
         return self._rows.setdefault(name, _PhaseRow(name or "(no phase)"))
 
     def _say(self, line: str) -> None:
-        if not self._shown:
-            self._console.print(Text(line))
+        self._console.print(Text(line))
 
     def _render(self) -> Group:
         table = Table.grid(padding=(0, 2))
-        for row in self._rows.values():
-            mark = ("!" if row.failed else "✓") if row.ended else "…"
+        for row in (row for row in self._rows.values() if not row.ended):
             failed = f"{row.failed} failed" if row.failed else ""
-            table.add_row(mark, Text(row.name), f"{row.running} running", f"{row.done} done", failed)
+            table.add_row(Text(row.name), f"{row.running} running", f"{row.done} done", failed)
         tail = f"{self._credits:.1f} credits"
         found = self._found()
-        return Group(table, Text(f"{tail}, {found}" if found else tail), Text(self._note[:200], style="dim"))
+        return Group(table, Text(f"{tail}, {found}" if found else tail))

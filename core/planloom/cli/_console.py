@@ -1,7 +1,8 @@
 """Consoles that foreign text cannot break.
 
 Everything a command shows passes here. No text is read as markup and hidden characters are named, whoever wrote them.
-What nobody reads any more is lost, but never ends a job that is being paid for.
+What nobody reads any more is lost, but never ends a job that is being paid for. A terminal gets lines that break
+between words; a file or a pipe gets them whole, for other programs to search.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from ._streams import Leaky
 
 __all__ = ["ForeignConsole"]
 
-_WIDTH_WITHOUT_TERMINAL = 80
+# Some build servers say that their terminal has no column at all.
+_WIDTH_OF_NO_COLUMNS = 80
+_WIDTH_WITHOUT_TERMINAL = 100_000
 
 
 class ForeignConsole(Console):
@@ -31,10 +34,10 @@ class ForeignConsole(Console):
             highlight=False,
             markup=False,
             emoji=False,
-            soft_wrap=True,
-            # Some build servers say that they have no column at all.
-            width=_WIDTH_WITHOUT_TERMINAL if os.environ.get("COLUMNS") == "0" else None,
+            width=_WIDTH_OF_NO_COLUMNS if os.environ.get("COLUMNS") == "0" else None,
         )
+        if not self.is_terminal:
+            self.width = _WIDTH_WITHOUT_TERMINAL
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Return the segments, with the hidden characters of their text named."""

@@ -1,0 +1,56 @@
+"""What a person sees in a terminal, and what a file or a pipe gets instead."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from rich.text import Text
+
+from planloom.cli._console import ForeignConsole
+from planloom.stores import Event
+from planloom.terminal import Progress
+
+SENTENCE = "the loop leaves out the last element " * 6
+
+ONE_SCAN: tuple[tuple[str, Mapping[str, Any]], ...] = (
+    ("run.agent_started", {"phase": "Scan"}),
+    ("run.agent_ended", {"phase": "Scan", "ok": True, "credits": 0.2}),
+    ("run.phase_ended", {"phase": "Scan", "seconds": 1.5}),
+)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TERM", "xterm")
+    return Terminal()
+
+
+def test_a_terminal_gets_lines_that_break_between_words(terminal: Terminal) -> None:
+    ForeignConsole(terminal, forgiven=OSError).print(Text(SENTENCE))
+    lines = terminal.getvalue().splitlines()
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 40
+    assert " ".join(lines).split() == SENTENCE.split()
+
+
+def test_a_pipe_gets_every_line_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    pipe = io.StringIO()
+    ForeignConsole(pipe, forgiven=OSError).print(Text(SENTENCE))
+    assert pipe.getvalue() == SENTENCE + "\n"
+
+
+def test_a_phase_that_ended_stays_on_the_terminal(terminal: Terminal) -> None:
+    with Progress(ForeignConsole(terminal, forgiven=OSError)) as progress:
+        for seq, (kind, data) in enumerate(ONE_SCAN, start=1):
+            progress.listener.on_event("run", Event(seq=seq, t=0.0, type=kind, data=data))
+    assert "Scan: 1 done, 0 failed, 1.5 s" in terminal.getvalue()
