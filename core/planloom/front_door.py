@@ -56,7 +56,7 @@ EventSink = Callable[[str, Mapping[str, Any]], None]
 class FrontDoor:
     """Asks questions for one run.
 
-    :param clients: open clients by endpoint name; an endpoint without one can only be answered by the ledger.
+    :param client_of: gives the open client of an endpoint; without one only the ledger can answer its questions.
     :param line: the run's place at its budget. :param slots: by endpoint, shared by the runs of a process.
     :param emit: takes the events ``run.attempt`` and ``run.shared``.
     :param seed: of the generator that spreads the waits between attempts.
@@ -67,7 +67,7 @@ class FrontDoor:
         self,
         store: Store,
         *,
-        clients: Mapping[str, ModelClient] | None = None,
+        client_of: Callable[[str], ModelClient | None],
         line: BudgetLine,
         slots: Callable[[str], Slots],
         abort: Abort,
@@ -76,7 +76,7 @@ class FrontDoor:
         seed: int = 0,
     ) -> None:
         self._store = store
-        self._clients = dict(clients or {})
+        self._client_of = client_of
         self._line = line
         self._slots = slots
         self._abort = abort
@@ -88,10 +88,6 @@ class FrontDoor:
         self._begun: set[asyncio.Task[Reply]] = set()
         self._asked_again: set[str] = set()
         self.asked = self.reused = 0
-
-    def add_client(self, endpoint: str, client: ModelClient) -> None:
-        """Give the door a client for an endpoint."""
-        self._clients[endpoint] = client
 
     async def ask(self, question: Question, role: RoleSettings, asker: Asker) -> Reply:
         """Return the answer to a question; ``reply.cached`` says whether it cost anything now.
@@ -161,7 +157,7 @@ class FrontDoor:
     # --- one question, asked by its first asker for all that ask it meanwhile
 
     async def _lead(self, question: Question, role: RoleSettings, asker: Asker) -> Reply:
-        client = self._clients.get(question.endpoint)
+        client = self._client_of(question.endpoint)
         if client is None:
             raise SpendRefused(
                 f"the question of role `{role.name}` is not in the ledger and there is no client for the endpoint "

@@ -217,7 +217,7 @@ async def write_plan(loom: Loom, job: Job, kit: Kit, vocabulary: Vocabulary, she
         return priced.rehearsal
 
     asker = _LeadDesk(loom, budget)
-    await loom.store.open_budget(budget, job.cap)
+    await loom.open_budget(budget, job.cap)
     return await write_program(messages, vocabulary, asker.ask, rehearse_source)
 
 
@@ -232,7 +232,7 @@ class _LeadDesk:
         )
         self._door = FrontDoor(
             loom.store,
-            clients={self._role.endpoint: loom.client(self._role.endpoint)},
+            client_of=loom.client,
             line=line,
             slots=loom.slots,
             abort=abort,

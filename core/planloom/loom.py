@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -51,6 +52,7 @@ class Job:
 
     :ivar target: what the kit's work is opened from; part of what makes two jobs the same.
     :ivar text: the job in words. :ivar cap: its budget in micro-credits.
+    :ivar plan: hash of the plan, where the job is to run that very one; empty where any plan that does it will do.
     :ivar facts: what else to store with its runs (fact sheet, estimate, decision).
     """
 
@@ -59,16 +61,17 @@ class Job:
     works: Mapping[str, KitWork] = attrs.field(factory=dict)
     target: str = ""
     text: str = ""
+    plan: str = ""
     args: Mapping[str, Any] = attrs.field(factory=dict)
     cap: int = _BARE_BUDGET
     facts: Mapping[str, Any] = attrs.field(factory=dict)
 
     @property
     def key(self) -> str:
-        """What makes two jobs the same: kits, target, words and arguments."""
+        """What makes two jobs the same: kits, target, words, arguments, and the plan where it is given."""
         from .questions import canonical_json
 
-        named = [[kit.name for kit in self.kits], self.target, self.text, dict(self.args)]
+        named = [[kit.name for kit in self.kits], self.target, self.text, self.plan, dict(self.args)]
         return hashlib.sha256(canonical_json(named)).hexdigest()[:16]
 
 
@@ -157,6 +160,12 @@ class Loom:
         """Return the slots of an endpoint, shared by all runs."""
         return self._slots.setdefault(endpoint_name, Slots(self.settings.in_flight))
 
+    async def open_budget(self, budget: str, cap: int) -> None:
+        """Open a job's books. The newest cap is the person's word, also where an unfinished run had a higher one."""
+        books = await self.store.open_budget(budget, cap)
+        if books.cap > cap:
+            await self.store.set_cap(budget, cap)
+
     def unfinished(self, job: Job) -> RunRow | None:
         """Return the newest run of this very job, if it did not come to an end."""
         rows = self.store.runs(1, job.key)
@@ -199,7 +208,8 @@ class Loom:
 
         :param budget: the books to use; those of a new job when ``None``.
         :param spent_before: what the job spent before this run at full price (planning), in micro-credits.
-        :param roles: roles whose clients must open before anything is asked; all configured ones when ``None``.
+        :param roles: roles whose clients must open before anything is asked, all configured ones when ``None``;
+            others open when they are first needed.
         """
         execution = _Execution(self, job, program, source, budget, spent_before, mode, on_cap, listeners, control)
         return await execution.drive(limits or Limits(), roles)
@@ -239,6 +249,7 @@ class _Execution:
         )
         self.door = self.control.door = FrontDoor(
             self.store,
+            client_of=loom.client,
             line=line,
             slots=loom.slots,
             abort=self.abort,
@@ -261,14 +272,15 @@ class _Execution:
         )
 
     async def drive(self, limits: Limits, roles: Iterable[str] | None) -> Outcome:
-        await self.store.open_budget(self.budget, self.job.cap)
+        await self.loom.open_budget(self.budget, self.job.cap)
         if self.mode != "replay":
             self._open_clients(roles)
         await self._save(status="running")
         self.recorder.emit("run.created", {"title": self.job.title})
         result, fault = None, None
         try:
-            result = (await self.program.run(self.job.args, limits, self.host)).result
+            # A set, or a pair as a key, is a result too; the store and every command hold results as JSON.
+            result = json.loads((await self.program.run(self.job.args, limits, self.host)).to_json())
         except (PlanError, PlanloomError) as error:
             fault = error
         except BaseException:
@@ -282,8 +294,7 @@ class _Execution:
     def _open_clients(self, roles: Iterable[str] | None) -> None:
         settings = self.loom.settings
         for name in settings.roles if roles is None else roles:
-            endpoint = settings.role(name).endpoint
-            self.door.add_client(endpoint, self.loom.client(endpoint))
+            self.loom.client(settings.role(name).endpoint)
 
     async def _end(self, result: Any, fault: Exception | None) -> Outcome:
         status, code, error = _ending(fault, self.host.holes)

@@ -153,6 +153,20 @@ def test_the_arguments_of_a_run_reach_its_plan_with_their_types(play: Play) -> N
     play(echo, scenario)
 
 
+@pytest.mark.parametrize(
+    ("result", "kept"),
+    [("{2, 1}", [1, 2]), ('{(1, 2): "pair"}', {"(1, 2)": "pair"}), ('(1, float("nan"))', [1, None])],
+)
+def test_a_result_that_json_has_no_form_for_is_kept_in_the_nearest_one(play: Play, result: str, kept: Any) -> None:
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        outcome = await run_plan(loom, f"result = {result}\n")
+        row = loom.store.run(outcome.run_id)
+        assert row is not None
+        assert (outcome.status, outcome.result, row.result) == ("completed", kept, kept)
+
+    play(echo, scenario)
+
+
 # --- holes
 
 
@@ -449,6 +463,19 @@ def test_a_run_that_stops_at_its_budget_is_paused_and_goes_on_with_more(play: Pl
     play(echo, scenario, in_flight=10)
 
 
+def test_a_lower_cap_holds_for_an_unfinished_job_that_had_a_higher_one(play: Play) -> None:
+    source = 'result = parallel([lambda i=i: agent(f"q{i}") for i in range(40)])\n'
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        control = RunControl()
+        control.cancel()
+        await run_plan(loom, source, cap=100.0, budget="books", control=control)
+        stopped = await run_plan(loom, source, cap=2.0, budget="books")
+        assert (stopped.status, stopped.paid, server.total) == ("paused", 2_000_000, 10)
+
+    play(echo, scenario, in_flight=4)
+
+
 def test_a_budget_seen_by_a_plan_is_the_same_however_much_came_from_the_ledger(play: Play) -> None:
     source = 'before = budget()\nagent("q")\nresult = [before, budget()]\n'
 
@@ -467,6 +494,20 @@ def test_a_refused_key_fails_the_run_with_one_request(play: Play) -> None:
         assert (outcome.status, outcome.exit_code, server.total) == ("failed", 2, 1)
 
     play(json_answer({"error": {"message": "bad key"}}, status=401), scenario, in_flight=1)
+
+
+def test_a_role_that_was_not_foreseen_is_still_asked(play: Play) -> None:
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        outcome = await run_plan(loom, 'result = agent("q", model="judge")\n', roles=())
+        assert (outcome.result, outcome.exit_code) == ("ok: q", 0)
+
+    play(echo, scenario)
+
+
+def test_two_plans_without_a_target_are_two_jobs() -> None:
+    jobs = [Job(title="a", plan="1"), Job(title="b", plan="2"), Job(title="c", plan="1")]
+    assert jobs[0].key != jobs[1].key
+    assert jobs[0].key == jobs[2].key
 
 
 def test_an_unfinished_run_of_the_same_job_is_found_and_a_finished_one_is_not(play: Play) -> None:

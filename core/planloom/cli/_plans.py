@@ -15,7 +15,7 @@ from planloom._errors import Misuse, PlanRefused
 from planloom.desk import JobDesk
 from planloom.jobs import compile_plan, default_price, kits_in
 from planloom.kits import Kit, KitWork
-from planloom.loom import Job
+from planloom.loom import Job, plan_hash
 from planloom.rehearsal import rehearse as rehearse_program
 from planloom.terminal import outcome_line, show_rehearsal
 from planloom.visible import visible
@@ -122,6 +122,7 @@ def run(
         works=open_works(kits, target),
         # Named as text, which a path of odd bytes is not.
         target=visible(str(Path(target).resolve())) if target else "",
+        plan=plan_hash(source),
         args=args,
         cap=settings.cap if cap is None else cap,
     )

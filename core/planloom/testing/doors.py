@@ -62,7 +62,7 @@ class Doorway:
         line = BudgetLine(store, BUDGET, on_cap=on_cap, abort=self.abort, emit=self._hear, paused=self.pauses.append)
         self.door = FrontDoor(
             store,
-            clients=clients,
+            client_of=clients.get,
             line=line,
             slots=lambda endpoint: self.slots,
             abort=self.abort,
