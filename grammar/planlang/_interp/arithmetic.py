@@ -6,7 +6,8 @@ for all the charging. Everything else goes to the charged operators.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from operator import add, mul, sub
 from typing import Any, Final
 
 from planlang._nodes import Chain, Constant, Node, Unary
@@ -158,6 +159,7 @@ def _modulo_constant(_build: Build, left: Run, y: int, slow: Slow) -> Run:
 
 
 _FAST: Final = {"+": _add, "-": _subtract, "*": _multiply, "//": _floor, "%": _modulo}
+_NATIVE: Final[dict[str, Callable[[int, int], int]]] = {"+": add, "-": sub, "*": mul}
 _CONSTANT: Final = {
     "+": _add_constant,
     "-": _subtract_constant,
@@ -185,7 +187,7 @@ def chain(build: Build, node: Chain) -> Code:
     slows = [_slow(build, BINARY[op], node.start) for op in node.ops]
     height = tallest(parts) + 5
     if any(part.waits for part in parts):
-        return Code(_chain_waiting(parts, slows), True, height)
+        return Code(_chain_waiting(build, parts, node.ops, slows), True, height)
     if len(parts) > _NESTED:
         return Code(_chain_folded(parts, slows), False, height)
     run = parts[0].run
@@ -208,14 +210,20 @@ def _chain_folded(parts: list[Code], slows: list[Slow]) -> Run:
     return run
 
 
-def _chain_waiting(parts: list[Code], slows: list[Slow]) -> Run:
+def _chain_waiting(build: Build, parts: list[Code], ops: Sequence[str], slows: list[Slow]) -> Run:
+    low, high = build.meter.low, build.meter.high
     first = parts[0]
-    rest = list(zip(slows, parts[1:], strict=True))
+    rest = [(_NATIVE.get(op), slow, part) for op, slow, part in zip(ops, slows, parts[1:], strict=True)]
 
     async def run(frame: Frame) -> Any:
         value = await first.run(frame) if first.waits else first.run(frame)
-        for slow, part in rest:
+        for native, slow, part in rest:
             right = await part.run(frame) if part.waits else part.run(frame)
+            if native is not None and type(value) is int and type(right) is int:
+                made = native(value, right)
+                if low <= made <= high:
+                    value = made
+                    continue
             value = slow(frame, value, right)
         return value
 

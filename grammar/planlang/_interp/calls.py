@@ -36,14 +36,15 @@ def call(build: Build, node: Call) -> Code:
     function = node.function
     if isinstance(function, Name) and function.kind == BUILTIN:
         return _builtin(build, node, BUILTINS[function.id])
+    known = _word_by_name(build, node)
+    if known is not None:
+        return known
     if node.keywords or any(isinstance(arg, Starred) for arg in node.args):
         parts, bind = _arguments(build, node.args, node)
         return _general(build, node, [build.code(function), *parts], bind)
     parts = build.codes([function, *node.args])
     if any(part.waits for part in parts):
         return _general(build, node, parts, _as_given)
-    if isinstance(function, Name) and function.kind == WORD and function.id in build.words:
-        return _word_by_name(build, node.start, build.words[function.id], parts[1:])
     if node.callee == NEVER:
         return Code(_guest_call(build, node.start, parts), False, 3 + tallest(parts))
     return _general(build, node, parts, _as_given)
@@ -119,30 +120,19 @@ def _call_with_two(build: Build, offset: int, function_run: Run, first_run: Run,
     return run
 
 
-def _word_by_name(build: Build, offset: int, word: WordValue, parts: list[Code]) -> Code:
-    """Return code that calls a word with positional arguments that cannot wait."""
-    plain = _word_call(offset, word.call, parts)
-    height = 8 + tallest(parts)
-    if not word.waits:
-        return Code(plain, False, height)
-    steps = build.slice
-
-    async def run(frame: Frame) -> Any:
-        value = await plain(frame)
-        if steps[1]:
-            await turn()
-        return value
-
-    return Code(run, True, height)
-
-
-def _word_call(offset: int, call_word: Callable[..., Any], parts: list[Code]) -> Run:
-    runs = [part.run for part in parts]
-    none: dict[str, Any] = {}
-    if len(runs) != 1:
-        return lambda frame: call_word(frame, [run(frame) for run in runs], none, offset)
-    argument = runs[0]
-    return lambda frame: call_word(frame, (argument(frame),), none, offset)
+def _word_by_name(build: Build, node: Call) -> Code | None:
+    """Return code of a call whose shape is known, or ``None`` when it has to be looked at each time."""
+    function = node.function
+    if not (isinstance(function, Name) and function.kind == WORD and function.id in build.words):
+        return None
+    names = [keyword.name for keyword in node.keywords if keyword.name is not None]
+    if len(names) < len(node.keywords) or any(isinstance(arg, Starred) for arg in node.args):
+        return None
+    calls = build.words[function.id].calls
+    if not calls.fit(len(node.args), names):
+        return None
+    parts = build.codes([*node.args, *(keyword.value for keyword in node.keywords)])
+    return calls.site(node.start, parts, names)
 
 
 def _slow_call(build: Build, offset: int) -> Callable[[Frame, Any, Any, dict[str, Any]], Any]:

@@ -198,6 +198,9 @@ async def items_in_turn(build: Build, frame: Frame, value: Any, offset: int, cos
     try:
         if isinstance(value, AsyncGenerator):
             async for item in value:
+                left = steps[0] = steps[0] - cost
+                if left < 0:
+                    build.tick(offset)
                 yield item
             return
         for item in opened(build, frame, value, offset):

@@ -55,7 +55,7 @@ class Meter:
         self.slice: list[Any] = [min(SLICE_STEPS, limits.steps), False]
         self.handed_out = self.slice[0]
         self.bytes = [limits.memory_bytes]
-        self.host_calls = 0
+        self.calls = [limits.host_calls]
         self.bytes_to_host = 0
         self.bytes_from_host = 0
         self.stopped: PlanError | None = None
@@ -88,9 +88,25 @@ class Meter:
         if left < 0:
             raise self.memory_error()
 
+    def charge(self, steps: int, size_bytes: int) -> None:
+        """Charge steps and memory in one call."""
+        left = self.slice[0] = self.slice[0] - steps
+        if left < 0:
+            self.refill()
+        left = self.bytes[0] = self.bytes[0] - size_bytes
+        if left < 0:
+            raise self.memory_error()
+
     def memory_error(self) -> LimitHitError:
         """Return the report that memory has run out."""
         return LimitHitError("memory_bytes", self.peak_memory, self.limits.memory_bytes)
+
+    def calls_error(self) -> Exception:
+        """Return the report that no more words may be called."""
+        if self.stopped is not None:
+            return self.stopped
+        allowed = self.limits.host_calls
+        return LimitHitError("host_calls", allowed - self.calls[0], allowed)
 
     def refill(self) -> None:
         """Hand out the next slice of steps, unless the run is over or has computed for too long."""
@@ -110,6 +126,7 @@ class Meter:
             self.stopped = error
             self.handed_out -= self.slice[0] + 1
             self.slice[0] = -1
+            self.calls[0] = -1
 
     def _look_at_clock(self) -> None:
         now, used = thread_time(), self.steps
@@ -134,27 +151,33 @@ class Meter:
 
     def list_of(self, count: int) -> None:
         """Charge a new list of so many items: its copying and its memory."""
-        self._collection(count, LIST_BYTES + LIST_ITEM_BYTES * count)
+        if count > self.limits.collection_length:
+            raise self._too_long(count)
+        self.charge(count >> 4, LIST_BYTES + LIST_ITEM_BYTES * count)
 
     def tuple_of(self, count: int) -> None:
         """Charge a new tuple of so many items."""
-        self._collection(count, TUPLE_BYTES + TUPLE_ITEM_BYTES * count)
+        if count > self.limits.collection_length:
+            raise self._too_long(count)
+        self.charge(count >> 4, TUPLE_BYTES + TUPLE_ITEM_BYTES * count)
 
     def dict_of(self, count: int) -> None:
         """Charge a new dict or set of so many entries."""
-        self._collection(2 * count, DICT_BYTES + DICT_ENTRY_BYTES * count)
+        if count > self.limits.collection_length:
+            raise self._too_long(count)
+        self.charge(count >> 3, DICT_BYTES + DICT_ENTRY_BYTES * count)
 
     def grow_list(self, length: int, more: int) -> None:
         """Charge items that join a list of this length."""
         if length + more > self.limits.collection_length:
-            raise LimitHitError("collection_length", length + more, self.limits.collection_length)
+            raise self._too_long(length + more)
         self.work(more >> 4)
         self.store(LIST_ITEM_BYTES * more)
 
     def grow_dict(self, length: int, more: int) -> None:
         """Charge entries that join a dict or set of this length."""
         if length + more > self.limits.collection_length:
-            raise LimitHitError("collection_length", length + more, self.limits.collection_length)
+            raise self._too_long(length + more)
         self.work(more >> 3)
         self.store(DICT_ENTRY_BYTES * more)
 
@@ -175,8 +198,5 @@ class Meter:
             return value
         raise LimitHitError("integer_bits", value.bit_length() + 1, self.limits.integer_bits)
 
-    def _collection(self, count: int, size_bytes: int) -> None:
-        if count > self.limits.collection_length:
-            raise LimitHitError("collection_length", count, self.limits.collection_length)
-        self.work(count >> 4)
-        self.store(size_bytes)
+    def _too_long(self, count: int) -> LimitHitError:
+        return LimitHitError("collection_length", count, self.limits.collection_length)

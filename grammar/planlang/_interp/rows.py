@@ -89,8 +89,9 @@ class RowsIn:
         if pay is None:
             return None
         self._meter.list_of(len(value))
-        self._pay_texts(*pay)
-        self.size += ITEM_BYTES * len(value) + pay[0]
+        length, size_bytes = pay
+        self._meter.charge(length >> 7, size_bytes)
+        self.size += ITEM_BYTES * len(value) + length
         return new_list(self._task, value) if kind is list else value
 
     def _dict(self, row: dict[Any, Any]) -> Any:
@@ -106,7 +107,7 @@ class RowsIn:
         length, size_bytes = pay
         keys_length, keys_bytes = self._keys_pay
         self._meter.dict_of(len(row))
-        self._pay_texts(length + keys_length, size_bytes + keys_bytes)
+        self._meter.charge((length + keys_length) >> 7, size_bytes + keys_bytes)
         self.size += 2 * ITEM_BYTES * len(row) + length + keys_length
         return new_dict(self._task, row)
 
@@ -135,7 +136,3 @@ class RowsIn:
         allowed = self._meter.limits.text_length
         if longest > allowed:
             raise LimitHitError("text_length", longest, allowed)
-
-    def _pay_texts(self, length: int, size_bytes: int) -> None:
-        self._meter.work(length >> 7)
-        self._meter.store(size_bytes)

@@ -16,11 +16,12 @@ from .builders import BUILDERS
 from .context import Build
 from .functions import fill_frame
 from .meter import Meter
+from .place import Bridge
 from .places import Places
 from .tasks import Task
 from .values import UNBOUND, Frame
 from .window import Window
-from .words import Bridge
+from .words import word_value
 
 __all__ = ["Run"]
 
@@ -59,7 +60,7 @@ class Run:
         return Build(
             self.meter,
             self._places,
-            words={name: bridge.word(word) for name, word in self._vocabulary.words.items()},
+            words={name: word_value(bridge, word) for name, word in self._vocabulary.words.items()},
             values=self._values(args),
             builders=BUILDERS,
             cells=[UNBOUND] * len(self._module.scope.global_names),

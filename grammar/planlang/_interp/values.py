@@ -15,6 +15,7 @@ from planlang._vocabulary import Opaque, Word
 
 if TYPE_CHECKING:
     from .tasks import Task
+    from .words import WordCalls
 
 __all__ = [
     "SCALARS",
@@ -121,12 +122,15 @@ class GuestFunction:
 
 
 class WordValue:
-    """A word of the vocabulary, as a value."""
+    """A word of the vocabulary, as a value.
 
-    __slots__ = ("call", "waits", "word")
+    ``call(frame, args, keywords, offset)`` calls it; ``calls`` makes the closures of calls in the source.
+    """
 
-    def __init__(self, word: Word, call: Callable[..., Any], waits: bool) -> None:
-        self.word, self.call, self.waits = word, call, waits
+    __slots__ = ("call", "calls", "waits", "word")
+
+    def __init__(self, word: Word, calls: WordCalls) -> None:
+        self.word, self.calls, self.call, self.waits = word, calls, calls.call, calls.waits
 
     @property
     def name(self) -> str:

@@ -24,7 +24,7 @@ from .tasks import Task
 from .values import Builtin, Frame, GuestFunction, WordValue, type_name
 
 if TYPE_CHECKING:
-    from .words import Place
+    from .place import Place
 
 __all__ = ["Window"]
 
@@ -224,5 +224,5 @@ class Window:
         if kind is Builtin:
             return to_host(self._meter, thunk.call(frame))
         if callable(thunk):
-            return await thunk(place.child(task, frame))
+            return await thunk(place.child(frame))
         raise TypeError(f"a task must be a function, got a {type_name(thunk)}; write `lambda: ...`")

@@ -325,7 +325,7 @@ def under_planlang(program: planlang.Program) -> tuple[str, Any]:
         ("'a'.index('b')", "ValueError"),
         ("{1}.remove(2)", "KeyError"),
         ("(1, 2).count()", "TypeError"),
-        ("f'{1:q}'", "ValueError"),
+        ("f'{1:{str().join([\"q\"])}}'", "ValueError"),
         ("f'{[1]:>5}'", "TypeError"),
     ],
 )
