@@ -166,9 +166,14 @@ def _heading(bug: Bug) -> Text:
     text = Text()
     text.append(f"{bug.severity:<10}", style=_STYLES[bug.severity])
     text.append(f"{bug.file}:{bug.line}", style="bold")
-    basis = f"rule {bug.rule}" if bug.rule else f"{bug.votes} of {bug.answers} skeptics"
-    text.append(f"  {bug.function or '(no function)'}  {basis}", style="dim")
+    text.append(f"  {bug.function or '(no function)'}  {_ground(bug)}", style="dim")
     return text
+
+
+def _ground(bug: Bug) -> str:
+    if bug.rule:
+        return f"rule {bug.rule}"
+    return f"{bug.votes} of {bug.answers} skeptics" if bug.answers else "no skeptic was asked"
 
 
 def _basis(report: AuditReport) -> str:

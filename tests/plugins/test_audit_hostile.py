@@ -171,6 +171,11 @@ def test_a_plan_that_gives_back_something_else_is_told(code: Path, desk: Desk) -
     assert 'Note: the plan gave back no list of findings but {"bugs": 3}.' in out
 
 
+def test_a_finding_that_nobody_doubted_says_so(code: Path, desk: Desk) -> None:
+    (desk.folder / "bare.plan").write_text('result = [{"file": "tools/fine.py", "line": 1, "claim": "so"}]\n')
+    assert "tools/fine.py:1  one  no skeptic was asked" in desk.audit(code, "--plan", "bare.plan")[1]
+
+
 def test_items_that_are_no_findings_are_told(code: Path, desk: Desk) -> None:
     (desk.folder / "odd.plan").write_text('result = [{"file": "tools/fine.py", "line": 9, "claim": "so"}, 7]\n')
     _, out, _ = desk.audit(code, "--plan", "odd.plan")
