@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,14 @@ def test_loading_the_plugins_imports_nothing_that_only_some_commands_need() -> N
 def test_checking_a_plan_imports_nothing_that_runs_or_shows_one() -> None:
     code = "from planloom.cli._main import _run; _run(['check', __import__('sys').argv[1]])"
     assert heavy_after(code, str(PLAN)) == "imported []"
+
+
+def test_a_client_that_is_asked_nothing_imports_no_http_client() -> None:
+    code = (
+        "from planloom_openai import open_client; from planloom.clients import Endpoint; "
+        "open_client(Endpoint(name='main', client='openai', url='http://127.0.0.1:1/v1'))"
+    )
+    assert not {"httpx", "aiohttp"} & set(re.findall(r"\w+", heavy_after(code)))
 
 
 @pytest.mark.parametrize("command", LATE, ids=lambda command: str(command.name))
