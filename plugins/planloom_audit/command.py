@@ -35,6 +35,7 @@ _OFFLINE = (
     "Found by offline rules, with no model asked: each finding names its rule and how often such reports were right "
     "in a trial."
 )
+_OFFLINE_WITHOUT_FINDING = "Only offline rules looked, with no model asked: they know few kinds of bugs."
 
 
 class _Place(click.Path):
@@ -48,9 +49,13 @@ class _Place(click.Path):
 
 @click.command()
 @click.argument("path", type=_Place(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write the report's files below DIR.")
-@click.option("--plan", help="Run this saved plan (fixed, fit) or plan file; default: the lead's own plan, else fixed.")
-@click.option("--job", "text", default="", help="What to look for, in words, for a lead.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Write the report's files below DIR."
+)
+@click.option(
+    "--plan", metavar="NAME|FILE", help="A saved plan (fixed, fit) or a file; default: the lead's own, else fixed."
+)
+@click.option("--job", "text", metavar="TEXT", default="", help="Tell the lead in your words what to look for.")
 @click.option("--cap", type=CREDITS, help="The budget in credits (default 150).")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Audit only files that match (as in .gitignore).")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files that match.")
@@ -107,6 +112,8 @@ def audit(
         console.print("run the same command again to go on: what is answered is not asked again")
     if unwritten is not None:
         raise Misuse(unwritten)
+    if audited.report is not None and out is not None:
+        console.print(f"wrote {', '.join(e.file_name for e in _exporters(app))} below {out}")
     return _exit_code(audited, lost)
 
 
@@ -154,7 +161,7 @@ def _show(report: AuditReport, with_models: int | None, lost: Sequence[Skipped])
     for note in report.notes:
         console.print(f"Note: {note.removesuffix('.')}.")
     if report.offline:
-        console.print(_OFFLINE)
+        console.print(_OFFLINE if report.bugs else _OFFLINE_WITHOUT_FINDING)
         if with_models is not None:
             console.print(
                 f"With models this plan costs about {show_credits(with_models)} credits at the default prices; "
@@ -193,8 +200,7 @@ def _count(number: int, noun: str) -> str:
 
 def _write(app: App, report: AuditReport, out: Path) -> str | None:
     """Write the report's files; return why one cannot be written, if so. No file is ever half of one."""
-    exporters = [e for e in app.registry.all("exporter", Exporter).values() if e.kit == "audit"]
-    for exporter in sorted(exporters, key=lambda e: e.file_name):
+    for exporter in _exporters(app):
         target = out / exporter.file_name
         part = out / f".{exporter.file_name}.{os.getpid()}.part"
         try:
@@ -204,5 +210,9 @@ def _write(app: App, report: AuditReport, out: Path) -> str | None:
             with suppress(OSError):
                 part.unlink()
             return f"cannot write {target}: {error.strerror}; run the same command with another --out"
-    say_console().print(f"wrote {', '.join(sorted(e.file_name for e in exporters))} below {out}")
     return None
+
+
+def _exporters(app: App) -> list[Exporter]:
+    ours = (e for e in app.registry.all("exporter", Exporter).values() if e.kit == "audit")
+    return sorted(ours, key=lambda e: e.file_name)

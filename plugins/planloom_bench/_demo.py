@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import click
@@ -23,31 +22,30 @@ _INTRODUCTION = (
 
 
 @click.command(name="demo")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Keep the report's files below DIR.")
-@click.option("--cap", help="The budget in credits, where a model is configured.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    default=Path(".planloom/demo"),
+    show_default=True,
+    help="Write the report's files below DIR.",
+)
+@click.option("--cap", metavar="CREDITS", help="The budget in credits, where a model is configured.")
 @click.option("--yes", is_flag=True, help="Approve the plan whatever it costs within the budget.")
 @click.pass_context
-def demo_command(context: click.Context, out: Path | None, cap: str | None, yes: bool) -> int:
+def demo_command(context: click.Context, out: Path, cap: str | None, yes: bool) -> int:
     """Audit a small library with planted bugs and score the findings."""
     registry = context.find_object(Registry)
     assert registry is not None
     audit = registry.get("command", "audit", click.Command)
     benchmark = planloom_data.shelf_benchmark()
     click.echo(_INTRODUCTION, err=True)
-    with tempfile.TemporaryDirectory(prefix="planloom-demo-") as scratch:
-        folder = out or Path(scratch)
-        arguments = [
-            str(benchmark),
-            "--out",
-            str(folder),
-            *(["--cap", cap] if cap else []),
-            *(["--yes"] if yes else []),
-        ]
-        code = audit.main(arguments, prog_name="planloom audit", standalone_mode=False, obj=registry)
-        if code:
-            return int(code)
-        bench = load_bench(benchmark)
-        scored = score(load_report(folder / "findings.json", bench.names), bench)
+    arguments = [str(benchmark), "--out", str(out), *(["--cap", cap] if cap else []), *(["--yes"] if yes else [])]
+    code = audit.main(arguments, prog_name="planloom audit", standalone_mode=False, obj=registry)
+    if code:
+        return int(code)
+    bench = load_bench(benchmark)
+    scored = score(load_report(out / "findings.json", bench.names), bench)
     console = Console(highlight=False)
     console.print()
     console.print(render_score(scored))

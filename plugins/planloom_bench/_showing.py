@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ._score import Score
 
+_HEADINGS = ("what counts", "recall [95 %]", "precision [95 %]", "")
 LOWER_BOUND = "Precision is a lower bound: a real bug outside the key counts as wrong."
 
 
@@ -24,17 +25,16 @@ class _Row:
 
 def render_score(score: Score) -> RenderableType:
     """The score as a table for a rich console, with its notes below."""
-    table = Table(title=f"{score.bench}: {_found(score)}", title_justify="left")
-    for heading in ("", "recall", "precision", "what counts"):
-        table.add_column(heading)
+    table = Table(*_HEADINGS, box=None, pad_edge=False)
     for row in _rows(score):
         table.add_row(*attrs.astuple(row))
-    return Group(table, *(Text(note) for note in _notes(score)))
+    heading = Text(f"{score.bench}: {_found(score)}", style="bold")
+    return Group(heading, table, *(Text(note) for note in _notes(score)))
 
 
 def to_markdown(score: Score) -> str:
     """The score as Markdown: a heading, the table, the bugs by kind and the notes."""
-    rows = [("", "recall", "precision", "what counts"), ("---",) * 4, *(attrs.astuple(row) for row in _rows(score))]
+    rows = [_HEADINGS, ("---",) * 4, *(attrs.astuple(row) for row in _rows(score))]
     kinds = [("kind", "found", "planted"), ("---",) * 3]
     kinds += [(kind, str(found), str(planted)) for kind, (found, planted) in score.kinds.items()]
     blocks = [f"## {score.bench}: {_found(score)}", _table(rows), _table(kinds), *_notes(score)]
@@ -52,18 +52,14 @@ def _found(score: Score) -> str:
 def _rows(score: Score) -> list[_Row]:
     recall = _share(score.tally.recall, score.recall_interval)
     precision = _share(score.tally.precision, score.precision_interval)
-    counts = f"{score.scorer}: {score.tally.found} right, {_places(len(score.tally.wrong))} wrong"
-    strict = f"same_statement: {score.strict.found} right, {_places(len(score.strict.wrong))} wrong"
-    luck = f"{score.chance.drawn} random lines of {score.chance.lines} in the same files"
+    counts = f"{score.tally.found} right, {len(score.tally.wrong)} wrong"
+    strict = f"{score.strict.found} right, {len(score.strict.wrong)} wrong"
+    luck = f"{score.chance.drawn} of {score.chance.lines:,} lines"
     return [
-        _Row("score", recall, precision, counts),
-        _Row("strict", _share(score.strict.recall), _share(score.strict.precision), strict),
+        _Row(score.scorer, recall, precision, counts),
+        _Row("same_statement", _share(score.strict.recall), _share(score.strict.precision), strict),
         _Row("chance", _share(score.chance.recall), _share(score.chance.precision), luck),
     ]
-
-
-def _places(count: int) -> str:
-    return "1 place" if count == 1 else f"{count} places"
 
 
 def _share(value: float | None, interval: tuple[float, float] | None = None) -> str:
@@ -78,8 +74,8 @@ def _notes(score: Score) -> list[str]:
     if not score.reported:
         notes.append("Nothing was reported, so there is no precision.")
     if score.recall_at:
-        curve = ", ".join(f"{recall:.2f} at {count}" for count, recall in score.recall_at.items())
-        notes.append(f"Recall of the surest findings: {curve}.")
+        curve = ", ".join(f"{recall:.2f} with {count}" for count, recall in score.recall_at.items())
+        notes.append(f"Recall of the surest findings alone: {curve}.")
     if score.caused is not None:
         notes.append(f"Caused: {score.caused} bugs were found by findings that the clean copy does not give.")
     if score.tally.repeats:

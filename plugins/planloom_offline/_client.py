@@ -129,7 +129,7 @@ def _wanted(question: Question) -> str:
     asked = f"an answer of the form {name!r}" if name else "free text"
     raise PermanentError(
         f"the offline analyst was asked for {asked}; it can answer only {', '.join(JOBS)}, since it has no model "
-        "behind it; configure an endpoint with a model for this role (planloom config)",
+        "behind it; name a model for this role in planloom.toml (`planloom init` writes one)",
         error_class="bad_request",
     )
 

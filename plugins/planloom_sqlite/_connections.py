@@ -82,10 +82,10 @@ def _make_folder(file: Path) -> None:
     try:
         if file.is_dir():
             raise StoreError(f"{file} is a folder; name a file in it, such as {file / 'store.db'}")
-        if not folder.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            if folder.name == ".planloom":
-                (folder / ".gitignore").write_text("*\n")
+        folder.mkdir(parents=True, exist_ok=True)
+        # A report may have made the folder before. Once there is a store, who deletes the file keeps it deleted.
+        if folder.name == ".planloom" and not file.exists() and not (folder / ".gitignore").exists():
+            (folder / ".gitignore").write_text("*\n")
     except OSError as error:
         raise StoreError(
             f"the folder {folder} for the store cannot be made ({error.strerror}); "

@@ -202,3 +202,10 @@ def test_the_demonstration_scores_what_it_found(desk: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "of 12 planted bugs found" in done.stdout
     assert "chance" in done.stdout
+
+
+def test_the_demonstration_keeps_its_report_out_of_git(desk: Path) -> None:
+    done = planloom(desk, "demo")
+    assert done.stderr.rstrip().endswith("below .planloom/demo")
+    assert (desk / ".planloom" / "demo" / "report.html").is_file()
+    assert (desk / ".planloom" / ".gitignore").read_text() == "*\n"

@@ -160,9 +160,11 @@ def shown(items: list[object]) -> str:
     return console.export_text()
 
 
-def test_the_table_shows_score_strict_score_and_chance_side_by_side() -> None:
+def test_the_table_shows_score_strict_score_and_chance_one_below_another() -> None:
     text = shown([{"file": "shelf/tables/layout.py", "line": 67}])
-    assert [name for name in ("score", "strict", "chance", "1 of 12", "lower bound") if name not in text] == []
+    assert [
+        name for name in ("five_lines", "same_statement", "chance", "1 of 12", "lower bound") if name not in text
+    ] == []
 
 
 def test_the_table_of_an_empty_report_says_so() -> None:
