@@ -14,7 +14,7 @@ from planlang._nodes import Def, For, Lambda, Node, children
 from .context import Build, Code, Run, tallest
 from .values import Frame
 
-__all__ = ["BREAK", "CONTINUE", "RETURN", "Signal", "block", "cost_of"]
+__all__ = ["BREAK", "CONTINUE", "RETURN", "Signal", "block", "cost_of", "joined"]
 
 _NODES_A_STEP: Final = 8
 
@@ -55,7 +55,11 @@ def _size(node: Node) -> int:
 
 def block(build: Build, nodes: Sequence[Node]) -> Code:
     """Return code that runs statements one after the other."""
-    parts = build.codes(nodes)
+    return joined(build.codes(nodes))
+
+
+def joined(parts: list[Code]) -> Code:
+    """Return code that runs these one after the other."""
     height = 1 + tallest(parts)
     if len(parts) == 1:
         return parts[0]

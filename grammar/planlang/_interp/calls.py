@@ -14,7 +14,7 @@ from planlang._nodes import BUILTIN, NEVER, WORD, Call, Generator, Keyword, Meth
 
 from .builtins import BUILTINS
 from .comprehensions import consume
-from .context import Build, Code, Run, eager, tallest, turn
+from .context import Build, Code, Run, eager, tallest
 from .functions import FunctionCode, fill_frame
 from .invoke import call_builtin
 from .iterate import items_of
@@ -188,38 +188,29 @@ def _general(build: Build, node: Call, parts: list[Code], bind: Bind) -> Code:
 
     if node.callee == NEVER and not any(part.waits for part in parts):
         return Code(run, False, height)
-    invoke = _waiting_call(build, offset, slow)
+    waits = any(part.waits for part in parts)
 
     async def run_waiting(frame: Frame) -> Any:
-        values = [await part.run(frame) if part.waits else part.run(frame) for part in parts]
+        if waits:
+            values = [await part.run(frame) if part.waits else part.run(frame) for part in parts]
+        else:
+            values = [part(frame) for part in runs]
+        function = values[0]
         try:
             args, keywords = bind(frame, values[1:])
+            if type(function) is GuestFunction and function.code.waits:
+                inner = function.code.enter(frame, function, args, keywords)
+            else:
+                inner = None
         except Exception as error:
             raise fail(offset, error) from error.__cause__
-        return await invoke(frame, values[0], args, keywords)
+        if inner is not None:
+            return await function.code.run(inner)
+        if type(function) is WordValue and function.waits:
+            return await function.call(frame, args, keywords, offset)
+        return slow(frame, function, args, keywords)
 
     return Code(run_waiting, True, height)
-
-
-def _waiting_call(build: Build, offset: int, slow: Callable[..., Any]) -> Callable[..., Any]:
-    steps = build.slice
-    fail = build.fail
-
-    async def invoke(frame: Frame, function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
-        if type(function) is WordValue and function.waits:
-            value = await function.call(frame, args, keywords, offset)
-            if steps[1]:
-                await turn()
-            return value
-        if type(function) is not GuestFunction or not function.code.waits:
-            return slow(frame, function, args, keywords)
-        try:
-            inner = function.code.enter(frame, function, args, keywords)
-        except Exception as error:
-            raise fail(offset, error) from error.__cause__
-        return await function.code.run(inner)
-
-    return invoke
 
 
 def _arguments(build: Build, nodes: list[Node], call_node: Call | MethodCall) -> tuple[list[Code], Bind]:

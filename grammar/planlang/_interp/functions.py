@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from planlang._nodes import Def, Lambda, Node, Parameters, Return, Scope
 
-from .blocks import RETURN, block, cost_of
-from .context import HEADER, Build, Code, Run
+from .blocks import RETURN, cost_of, joined
+from .context import HEADER, Build, Code, Run, tallest
 from .meter import CAPTURE_BYTES, FUNCTION_BYTES, LimitHitError, Meter
 from .targets import name_setter
 from .values import UNBOUND, Frame, GuestFunction, new_dict
@@ -140,20 +140,31 @@ def _body(build: Build, node: Def | Lambda) -> tuple[Code, int]:
     first = node.body[0]
     if len(node.body) == 1 and isinstance(first, Return) and first.value is not None:
         return build.code(first.value), cost_of(node.body)
-    inner = block(build, node.body)
-    return Code(_returning(inner), inner.waits, inner.height + 1), cost_of(node.body)
+    parts = build.codes(node.body)
+    if any(part.waits for part in parts):
+        return Code(_returning_waiting(parts), True, tallest(parts) + 1), cost_of(node.body)
+    inner = joined(parts)
+    return Code(_returning(inner.run), False, inner.height + 1), cost_of(node.body)
 
 
-def _returning(inner: Code) -> Run:
-    body = inner.run
-
+def _returning(body: Run) -> Run:
     def run(frame: Frame) -> Any:
         return frame[3] if body(frame) is RETURN else None
 
-    async def run_waiting(frame: Frame) -> Any:
-        return frame[3] if await body(frame) is RETURN else None
+    return run
 
-    return run_waiting if inner.waits else run
+
+def _returning_waiting(parts: list[Code]) -> Run:
+    """Return the body of a function that may wait; a block of its own would be one more coroutine for every wait."""
+
+    async def run(frame: Frame) -> Any:
+        for part in parts:
+            signal = await part.run(frame) if part.waits else part.run(frame)
+            if signal is not None:
+                return frame[3]
+        return None
+
+    return run
 
 
 def function_value(build: Build, node: Def | Lambda) -> Code:

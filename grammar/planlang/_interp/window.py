@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planlang._errors import PlanAborted, PlanError, PlanFailed, PlanLimitError
 
 from .border import to_host
+from .invoke import call_builtin
 from .meter import Meter
 from .tasks import Task
 from .values import Builtin, Frame, GuestFunction, WordValue, type_name
@@ -39,15 +40,35 @@ _OPEN_A_SEAT: Final = 4  # tasks that may be open, parents that wait included, f
 class Group:
     """The thunks of one call that runs tasks; changed by the window alone."""
 
-    __slots__ = ("context", "done", "first", "left", "on_failure", "place", "results", "running", "started", "thunks")
+    __slots__ = (
+        "context",
+        "done",
+        "first",
+        "left",
+        "on_failure",
+        "path",
+        "place",
+        "results",
+        "running",
+        "started",
+        "thunks",
+    )
 
-    def __init__(self, place: Place, thunks: Sequence[Any], first: int, on_failure: Failure) -> None:
+    def __init__(
+        self,
+        place: Place,
+        thunks: Sequence[Any],
+        first: int,
+        on_failure: Failure,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
         self.place, self.thunks, self.first, self.on_failure = place, thunks, first, on_failure
+        self.path = place.path
         self.results: list[Any] = [None] * len(thunks)
         self.started = 0
         self.left = len(thunks)
-        self.running: set[asyncio.Task[None]] = set()
-        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.running: dict[int, asyncio.Task[None]] = {}
+        self.done: asyncio.Future[None] = loop.create_future()
         self.context = contextvars.copy_context()
 
     def drop_rest(self) -> None:
@@ -67,6 +88,7 @@ class Window:
 
     def __init__(self, meter: Meter, fail: Callable[[int, BaseException], PlanError]) -> None:
         self._meter, self._fail = meter, fail
+        self._loop = asyncio.get_running_loop()
         self._free = self._seats = meter.limits.tasks_in_flight
         self._most_open = _OPEN_A_SEAT * self._seats
         self._waiting: dict[int, deque[Group]] = {}
@@ -80,9 +102,8 @@ class Window:
             raise self._meter.stopped
         if not thunks:
             return []
-        self._meter.work(_GROUP_STEPS)
-        self._meter.store(_TASK_BYTES)
-        group = Group(place, thunks, first, on_failure)
+        self._meter.charge(_GROUP_STEPS, _TASK_BYTES)
+        group = Group(place, thunks, first, on_failure, self._loop)
         self._open.add(group)
         self._give_seat(place.task)
         self._waiting.setdefault(place.task.level, deque()).append(group)
@@ -123,7 +144,7 @@ class Window:
 
     async def _abandon(self, group: Group) -> None:
         group.drop_rest()
-        tasks = tuple(group.running)
+        tasks = tuple(group.running.values())
         for running in tasks:
             running.cancel()
         if tasks:
@@ -137,8 +158,7 @@ class Window:
             if group is None:
                 return
             try:
-                self._meter.work(_TASK_STEPS)
-                self._meter.store(_TASK_BYTES)
+                self._meter.charge(_TASK_STEPS, _TASK_BYTES)
             except Exception as error:
                 self.stop(self._fail(group.place.offset, error))
                 group.drop_rest()
@@ -170,12 +190,11 @@ class Window:
         self.started += 1
         self._open_tasks += 1
         self._free -= 1
-        context = group.context.copy()
-        group.running.add(asyncio.create_task(self._run_thunk(group, at), context=context))
+        thunk = self._run_thunk(group, at)
+        group.running[at] = self._loop.create_task(thunk, context=group.context.copy())
 
-    def _ended(self, group: Group, ended: asyncio.Task[None] | None) -> None:
-        if ended is not None:
-            group.running.discard(ended)
+    def _ended(self, group: Group, at: int) -> None:
+        del group.running[at]
         self._free += 1
         self._open_tasks -= 1
         group.left -= 1
@@ -183,46 +202,47 @@ class Window:
         self._pump()
 
     async def _run_thunk(self, group: Group, at: int) -> None:
-        parent = group.place.task
-        task = Task(self._meter, f"{group.place.path}.{group.first + at}", parent, dict(parent.scope))
+        parent, meter = group.place.task, self._meter
+        task = Task(meter, f"{group.path}.{group.first + at}", parent, dict(parent.scope))
         task.seated = True
+        frame: Frame = [task, group.place.frame[1], 0, None]
+        thunk = group.thunks[at]
         try:
-            if self._meter.slice[1]:
+            if meter.slice[1]:
                 await asyncio.sleep(0)
-            group.results[at] = await self._value(group, task, group.thunks[at])
+            if type(thunk) is GuestFunction:  # here and not in a coroutine of its own, which every wait would cross
+                code = thunk.code
+                inner = code.enter(frame, thunk, ())
+                group.results[at] = to_host(meter, await code.run(inner) if code.waits else code.run(inner))
+            else:
+                group.results[at] = await self._value(group.place, frame, thunk)
         except (PlanLimitError, PlanAborted) as error:
             self.stop(error)
-        except PlanFailed as error:
-            self._report(group, task, error)
         except Exception as error:
-            failure = self._fail(group.place.offset, error)
-            if isinstance(failure, PlanFailed):
-                self._report(group, task, failure)
-            else:
-                self.stop(failure)
+            self._failed(group, task, error)
         finally:
             task.end()
-            self._ended(group, asyncio.current_task())
+            self._ended(group, at)
 
-    def _report(self, group: Group, task: Task, error: PlanFailed) -> None:
+    def _failed(self, group: Group, task: Task, error: Exception) -> None:
+        failure = self._fail(group.place.offset, error)
+        if not isinstance(failure, PlanFailed):
+            self.stop(failure)
+            return
+        if failure is not error:
+            failure.__cause__ = error
         try:
-            group.on_failure(task.path, error)
+            group.on_failure(task.path, failure)
         except Exception as fault:
             self.stop(self._fail(group.place.offset, fault))
 
-    async def _value(self, group: Group, task: Task, thunk: Any) -> Any:
-        place = group.place
-        frame: Frame = [task, place.frame[1], 0, None]
+    async def _value(self, place: Place, frame: Frame, thunk: Any) -> Any:
         kind = type(thunk)
-        if kind is GuestFunction:
-            code = thunk.code
-            inner = code.enter(frame, thunk, ())
-            return to_host(self._meter, await code.run(inner) if code.waits else code.run(inner))
         if kind is WordValue:
             value = thunk.call(frame, (), {}, place.offset)
             return to_host(self._meter, await value if thunk.waits else value)
         if kind is Builtin:
-            return to_host(self._meter, thunk.call(frame))
+            return to_host(self._meter, call_builtin(frame, thunk, (), {}))
         if callable(thunk):
             return await thunk(place.child(frame))
         raise TypeError(f"a task must be a function, got a {type_name(thunk)}; write `lambda: ...`")
