@@ -28,6 +28,10 @@ def to_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+# json.dumps makes an encoder for every value that it writes in another form than its own.
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
+
+
 def digest_of(text: str) -> bytes:
     """Return the SHA-256 of a text."""
     return hashlib.sha256(to_bytes(text)).digest()
@@ -66,7 +70,7 @@ def clean(text: str) -> str:
 
 def encode(value: Any) -> str:
     """Return plain data as compact JSON."""
-    return json.dumps(value, separators=(",", ":"))
+    return _COMPACT.encode(value)
 
 
 def decode(text: str) -> Any:
