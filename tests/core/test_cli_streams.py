@@ -1,7 +1,9 @@
-"""What ``planloom run`` prints: for programs as it is, for people with nothing hidden."""
+"""What ``planloom run`` prints, for programs as it is, for people with nothing hidden; and what it does without a place
+to stand."""
 
 from __future__ import annotations
 
+import errno
 import os
 import pty
 import subprocess
@@ -9,6 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from planloom.cli._main import _machine_fault
 
 
 @pytest.fixture
@@ -31,3 +35,32 @@ def test_a_text_goes_to_a_terminal_with_its_escape_sequences_named(command: list
     shown = os.read(ours, 1_000)
     os.close(ours)
     assert shown == "a⟨U+001B⟩[2Jb\r\n".encode(), remarks
+
+
+def test_a_working_folder_that_is_gone_is_told(tmp_path: Path, command: list[str]) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    done = subprocess.run(["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", *command], cwd=gone, capture_output=True)
+    assert done.returncode == 2
+    assert done.stderr == (
+        b"planloom: the working folder cannot be used (No such file or directory); change to another one\n"
+    )
+
+
+LACKS = [
+    (OSError(errno.EMFILE, "Too many open files", "x"), "no more files can be opened (Too many open files); raise the"),
+    (OSError(errno.ENOSPC, "No space left on device"), "the output cannot be written: No space left on device; send"),
+    (MemoryError(), "there is not enough memory; free some, or audit less at once, and run the same command again"),
+]
+
+
+@pytest.mark.parametrize(("fault", "told"), LACKS)
+def test_what_the_machine_lacks_is_no_fault_of_planloom(fault: Exception, told: str) -> None:
+    said = _machine_fault(fault)
+    assert said is not None
+    assert said.startswith(told)
+
+
+@pytest.mark.parametrize("fault", [OSError(errno.ENOSPC, "No space left", "kept.txt"), ValueError("a fault")])
+def test_a_fault_of_planloom_is_not_blamed_on_the_machine(fault: Exception) -> None:
+    assert _machine_fault(fault) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 
@@ -60,13 +61,15 @@ def _run(arguments: list[str]) -> int:
         where = f" (see `{error.ctx.command_path} --help`)" if isinstance(error, click.UsageError) and error.ctx else ""
         return _fail(f"{error.format_message()}{where}", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        return _fail("cancelled; every answer that came is kept", 130)
+        return _fail("cancelled; every answer that came is kept: run the same command again to go on", 130)
     except BrokenPipeError:
         # Whoever read our output went away; nothing is left to say to them.
         silence(sys.stdout)
         return 0
     except Exception as error:
-        return _fail(_unwritable_output(error) or _bug_report(), _BUG_EXIT)
+        if isinstance(error, OSError) and unwritable(error):
+            silence(sys.stdout)
+        return _fail(_machine_fault(error) or _bug_report(), _BUG_EXIT)
 
 
 def _fail(message: str, code: int) -> int:
@@ -78,14 +81,16 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-def _unwritable_output(error: Exception) -> str | None:
-    if not isinstance(error, OSError) or not unwritable(error):
-        return None
-    silence(sys.stdout)
-    return (
-        f"the output cannot be written: {error.strerror}; send it to another place and run the same command again, "
-        "every answer that came is kept"
-    )
+def _machine_fault(error: Exception) -> str | None:
+    """Return what this machine lacks, where that is what ended the command."""
+    again = "and run the same command again, every answer that came is kept"
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory; free some, or audit less at once, {again}"
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return f"no more files can be opened ({error.strerror}); raise the limit that `ulimit -n` shows {again}"
+    if isinstance(error, OSError) and unwritable(error):
+        return f"the output cannot be written: {error.strerror}; send it to another place {again}"
+    return None
 
 
 def _bug_report() -> str:

@@ -61,7 +61,7 @@ def app_command(function: F) -> F:
     def call(*args: Any, config: Path | None, store: str | None, **kwargs: Any) -> Any:
         registry = click.get_current_context().find_object(Registry)
         assert registry is not None
-        settings = load_settings(registry, folder=Path.cwd(), config=config)
+        settings = load_settings(registry, folder=_working_folder(), config=config)
         if store is not None:
             settings = attrs.evolve(settings, store_path=store)
         return function(App(registry=registry, settings=settings), *args, **kwargs)
@@ -73,6 +73,13 @@ def app_command(function: F) -> F:
     return click.option("--store", metavar="PATH", help="Keep answers and runs there (default .planloom/store.db).")(
         wrapped
     )  # type: ignore[return-value]  # the same call with two options more
+
+
+def _working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise Misuse(f"the working folder cannot be used ({error.strerror}); change to another one") from error
 
 
 def out_console() -> Console:
