@@ -56,15 +56,21 @@ __all__ = [
 ]
 
 
+_NAMES_SHOWN = 20
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `` did you mean `x`?`` when a name is near, else a list of what there is."""
+    """Return `` did you mean `x`?`` when a name is near, else a list of what there is, of many the first twenty."""
     from difflib import get_close_matches
 
     names = sorted(known)
     near = get_close_matches(name, names, n=1, cutoff=0.6)
     if near:
         return f"did you mean `{near[0]}`?"
-    return f"there are: {', '.join(names)}" if names else "there are none"
+    if not names:
+        return "there are none"
+    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    return f"there are: {', '.join(names[:_NAMES_SHOWN])}{more}"
 
 
 class PlanloomError(Exception):

@@ -67,7 +67,7 @@ __all__ = [
     "wilson",
 ]
 
-_SCORE = "Score FINDINGS, a findings.json or a plain list of objects with `file` and `line`."
+_SCORE = "Score findings on a benchmark with a hidden key."
 
 __getattr__ = late_names(
     __name__,

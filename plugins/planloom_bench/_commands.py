@@ -34,16 +34,27 @@ def path_command() -> None:
 @click.command(name="score")
 @click.argument("findings", type=click.Path(path_type=Path))
 @click.option(
-    "--bench", "benchmark", type=click.Path(path_type=Path), help="Folder of the benchmark; the shelf's by default."
+    "--bench",
+    "benchmark",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of the benchmark (default: the shelf, which comes with planloom).",
 )
-@click.option("--clean", type=click.Path(path_type=Path), help="Findings of the same audit on the clean copy.")
-@click.option("--scorer", default=FIVE_LINES.name, show_default=True, help="Rule for when a finding counts.")
+@click.option(
+    "--clean", metavar="FILE", type=click.Path(path_type=Path), help="Findings of the same audit on the clean copy."
+)
+@click.option(
+    "--scorer", metavar="NAME", default=FIVE_LINES.name, show_default=True, help="Rule for when a finding counts."
+)
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
 @click.pass_context
 def score_command(
     context: click.Context, findings: Path, benchmark: Path | None, clean: Path | None, scorer: str, form: str
 ) -> None:
-    """Score FINDINGS, a findings.json or a plain list of objects with `file` and `line`."""
+    """Score findings on a benchmark with a hidden key.
+
+    FINDINGS is a findings.json, or a JSON list of objects with `file` and `line` that any tool may have made.
+    """
     rule = (context.find_object(Registry) or load_plugins()).get("scorer", scorer, Scorer)
     bench = load_bench(benchmark or planloom_data.shelf_benchmark())
     clean_report = load_report(clean, bench.names) if clean else None

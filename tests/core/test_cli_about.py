@@ -57,9 +57,9 @@ def test_prompts_are_listed_and_shown_and_a_projects_own_goes_before(tmp_path: P
     assert f"(from {tmp_path / 'scan.md'})" in planloom(tmp_path, "prompts")
 
 
-def test_every_code_has_a_page(tmp_path: Path) -> None:
-    codes = planloom(tmp_path, "explain").split()
-    assert "PL031" in codes
+def test_every_code_is_listed_with_its_title_and_has_a_page(tmp_path: Path) -> None:
+    titles = planloom(tmp_path, "explain").splitlines()
+    assert "PL031: while (problem, blocks a plan)" in titles
     assert planloom(tmp_path, "explain", "pl031") == planloom(tmp_path, "explain", "PL031") != ""
 
 

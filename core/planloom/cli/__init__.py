@@ -10,13 +10,13 @@ from ._main import main
 __all__ = ["late_command", "main", "own_commands"]
 
 _OWN = (
-    ("check", "Check a plan: every problem with its place and what to write instead.", "_check"),
+    ("check", "Check a plan: every problem, its place, and what to write.", "_check"),
     ("rehearse", "Rehearse a plan: what it would need, for free.", "_plans"),
     ("run", "Check, rehearse and run a plan, and print its result.", "_plans"),
     ("runs", "List the newest runs.", "_runs"),
     ("show", "Show one run: status, phases, cost, what failed, and its result.", "_runs"),
-    ("explain", "Print the page of a problem's code, such as PL031; without a code, list them.", "_about"),
-    ("prompts", "Print a prompt, such as audit.scan; without a name, list them.", "_about"),
+    ("explain", "Print the page of a problem's code, such as PL031, or list all.", "_about"),
+    ("prompts", "Print a prompt, such as audit.scan, or list all.", "_about"),
     ("plugins", "List the loaded plugins: version, hooks, and what each brings.", "_about"),
     ("init", "Write a commented planloom.toml in this folder.", "_about"),
 )

@@ -20,12 +20,12 @@ __all__ = ["explain", "init", "plugins", "prompts"]
 @click.command()
 @click.argument("code", required=False)
 def explain(code: str | None) -> None:
-    """Print the page of a problem's code, such as PL031; without a code, list them."""
+    """Print the page of a problem's code, such as PL031, or list all."""
     if code is None:
-        click.echo("\n".join(codes()))
+        click.echo("\n".join(explain_code(known).splitlines()[0] for known in codes()))
         return
     if code.upper() not in codes():
-        raise UnknownNameError("problem code", code, codes())
+        raise Misuse(f"no problem has the code `{code}`; codes look like PL031, and `planloom explain` lists all")
     click.echo(explain_code(code.upper()))
 
 
@@ -33,7 +33,7 @@ def explain(code: str | None) -> None:
 @click.argument("name", required=False)
 @app_command
 def prompts(app: App, name: str | None) -> None:
-    """Print a prompt, such as audit.scan; without a name, list them."""
+    """Print a prompt, such as audit.scan, or list all."""
     known = {
         f"{kit.name}.{p.name}": (kit, p.name) for kit in app.registry.all("kit", Kit).values() for p in kit.prompts
     }

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "plan_argument", "plan_name", "read_plan"]
 
-plan_argument = click.argument("plan", type=click.Path(path_type=Path))
+plan_argument = click.argument("plan", metavar="FILE", type=click.Path(path_type=Path))
 _STANDARD_INPUT = Path("-")
 _LONGEST_BYTES = 1_000_000
 
@@ -69,7 +69,7 @@ def _read(path: Path, name: str) -> bytes:
 @click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
 @app_command
 def check(app: App, plan: Path, as_json: bool) -> int:
-    """Check a plan: every problem with its place and what to write instead."""
+    """Check a plan: every problem, its place, and what to write."""
     source = read_plan(plan)
     kits = tuple(app.registry.all("kit", Kit).values())
     problems = check_source(source, build_vocabulary(app.registry, app.settings, kits))

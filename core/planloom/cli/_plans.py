@@ -29,10 +29,12 @@ __all__ = ["rehearse", "run"]
 
 def _plan_options(function: Any) -> Any:
     for option in (
-        click.option("--target", help="What the plan works on: a folder for plans that read code."),
+        click.option("--target", metavar="PATH", help="What the plan works on: a folder for plans that read code."),
         click.option("--arg", "pairs", multiple=True, metavar="NAME=JSON", help="An argument of the plan."),
-        click.option("--args-file", type=click.Path(path_type=Path), help="Arguments from a file of JSON."),
-        click.option("--cap", type=CREDITS, help="The budget in credits."),
+        click.option(
+            "--args-file", metavar="FILE", type=click.Path(path_type=Path), help="Arguments from a file of JSON."
+        ),
+        click.option("--cap", type=CREDITS, help="The budget in credits (default 150)."),
     ):
         function = option(function)
     return function
@@ -41,7 +43,12 @@ def _plan_options(function: Any) -> Any:
 @click.command()
 @plan_argument
 @_plan_options
-@click.option("--seeds", type=click.IntRange(1, 1000), help="How many rehearsals (default 20, fewer for large plans).")
+@click.option(
+    "--seeds",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    help="How many rehearsals (default 20, fewer for large plans).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the estimate as JSON.")
 @app_command
 def rehearse(
@@ -93,7 +100,7 @@ def open_works(kits: tuple[Kit, ...], target: str | None) -> Mapping[str, KitWor
 @click.command()
 @plan_argument
 @_plan_options
-@click.option("--title", help="What to call the run (default: the plan's file name).")
+@click.option("--title", metavar="TEXT", help="What to call the run (default: the plan's file name).")
 @click.option("--yes", is_flag=True, help="Approve the plan whatever it costs within the budget.")
 @click.option("--approve-up-to", type=CREDITS, help="Approve the plan up to that many credits.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")

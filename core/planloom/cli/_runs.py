@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from planloom._errors import UnknownNameError
@@ -34,7 +34,7 @@ def _opened_store(app: App) -> Iterator[Store]:
 
 
 @click.command()
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many.")
+@click.option("--limit", metavar="N", type=click.IntRange(1), default=20, help="How many (default 20).")
 @app_command
 def runs(app: App, limit: int) -> None:
     """List the newest runs."""
@@ -43,18 +43,22 @@ def runs(app: App, limit: int) -> None:
     if not rows:
         click.echo("no runs yet; `planloom audit PATH` or `planloom run FILE.plan` makes one")
         return
-    table = Table("run", "status", "workers", "credits", "began", box=None, pad_edge=False)
+    table = Table(
+        Column("run", overflow="fold"), "status", "workers", "credits", "began (UTC)", box=None, pad_edge=False
+    )
     for row in rows:
         counts, cost = row.facts.get("counts", {}), row.facts.get("cost", {})
-        table.add_row(
-            Text(row.id), _status(row), str(counts.get("agents", "-")), _paid(cost), row.created_at.replace("T", " ")
-        )
+        table.add_row(Text(row.id), _status(row), str(counts.get("agents", "-")), _paid(cost), _began(row))
     out_console().print(table)
 
 
 def _status(row: RunRow) -> str:
     holes = row.facts.get("counts", {}).get("holes", 0)
-    return f"{row.status}, {holes} holes" if holes else row.status
+    return f"{row.status}, {holes} hole{'' if holes == 1 else 's'}" if holes else row.status
+
+
+def _began(row: RunRow) -> str:
+    return row.created_at.replace("T", " ").removesuffix("+00:00")
 
 
 def _paid(cost: Mapping[str, Any]) -> str:
@@ -96,7 +100,7 @@ def _print_run(store: Store, row: RunRow) -> None:
     cost = row.facts.get("cost", {})
     full = f", {show_credits(cost['full_price'])} at full price" if "full_price" in cost else ""
     console.print(Text(f"{row.id}: {row.title}", style="bold"))
-    console.print(Text(f"{_status(row)} | {_paid(cost)} credits paid{full} | began {row.created_at}"))
+    console.print(Text(f"{_status(row)} | {_paid(cost)} credits paid{full} | began {_began(row)} UTC"))
     if row.error:
         console.print(Text(row.error))
     table = Table("phase", "workers", "done", "failed", "dropped", "undecided", box=None, pad_edge=False)
