@@ -20,7 +20,7 @@ from .workers import Schema
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-__all__ = ["Reading", "read_answer", "repair_request"]
+__all__ = ["Reading", "read_answer", "repair_request", "without_thinking"]
 
 # How long values are sought: opening brackets tried, and characters read in vain, so that a hostile reply of any size
 # costs a tenth of a second.
@@ -92,7 +92,7 @@ def _candidates(text: str) -> Iterator[str]:
     if _extent(whole, 0) == (True, len(whole)):
         yield whole
         return
-    rest = _THINKING.sub(" ", text)
+    rest = without_thinking(text)
     position = wasted = 0
     for _ in range(_MAX_STARTS):
         start = _next_start(rest, position)
@@ -105,6 +105,11 @@ def _candidates(text: str) -> Iterator[str]:
         else:
             wasted += end - start
             position = start + 1
+
+
+def without_thinking(text: str) -> str:
+    """Return a reply without the blocks in which a model thought aloud."""
+    return _THINKING.sub(" ", text)
 
 
 def _next_start(text: str, position: int) -> int:

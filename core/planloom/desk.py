@@ -16,14 +16,17 @@ import attrs
 from rich.console import Console
 from rich.text import Text
 
-from ._errors import PlanHeld, PlanRefused
+from ._errors import PlanHeld, PlanRefused, RunAborted
+from .clients import ModelError
 from .gates import Decision
 from .jobs import PricedPlan, decide, estimate_key, price_plan, recalled_plan, require_roles, write_plan
 from .kits import Kit
 from .lead import WrittenPlan
-from .loom import Job, Outcome, RunControl, open_loom
+from .loom import Job, Outcome, RunControl, ending_of, open_loom
+from .money import Spent
 from .plugins import Registry
 from .settings import Settings
+from .stores import RunRow
 from .terminal import Progress, approve, run_cancellable, show_rehearsal
 from .words import build_vocabulary
 
@@ -38,6 +41,7 @@ class JobDesk:
 
     :ivar console: where prices and progress are shown. :ivar confirm: asks a person a yes-or-no question.
     :ivar yes: the person approves whatever the plan costs within the budget.
+    :ivar planned: what planning cost, once a plan was written.
     """
 
     registry: Registry
@@ -46,21 +50,30 @@ class JobDesk:
     console: Console
     confirm: Callable[[str], bool]
     yes: bool = False
+    planned: Spent = attrs.field(factory=Spent)
     _budget: str = ""
 
     def write(self, kit: Kit, sheet: str) -> WrittenPlan:
         """Have the lead write the plan.
 
-        :raises RunAborted: the lead cannot be asked. :raises ModelError: it gave no answer.
+        :raises RunAborted: the lead cannot be asked, or it was cancelled. :raises ModelError: it gave no answer.
         """
 
-        async def main() -> WrittenPlan:
+        async def main(control: RunControl) -> WrittenPlan:
             async with open_loom(self.registry, self.settings) as loom:
                 self._budget = self._budget_of(loom.unfinished(self.job))
                 vocabulary = build_vocabulary(self.registry, self.settings, self.job.kits)
-                return await write_plan(loom, self.job, kit, vocabulary, sheet, self._budget)
+                try:
+                    return await write_plan(loom, self.job, kit, vocabulary, sheet, self._budget, control)
+                except (RunAborted, ModelError) as error:
+                    # What was spent is known by the books' name, which the next start of this job finds here.
+                    status, _, reason = ending_of(error)
+                    await loom.keep_unrun(self.job, "", status, str(reason), budget=self._budget)
+                    raise
 
-        return asyncio.run(main())
+        written = run_cancellable(main)
+        self.planned = written.spent
+        return written
 
     def price(self, source: str, name: str) -> PricedPlan:
         """Check and rehearse a plan, and show what it would need.
@@ -68,7 +81,8 @@ class JobDesk:
         :raises PlanRefused: the check found problems.
         """
         vocabulary = build_vocabulary(self.registry, self.settings, self.job.kits)
-        key = estimate_key(self.registry, self.settings, self.job, source)
+        left = max(0, self.job.cap - self.planned.full_price)
+        key = estimate_key(self.registry, self.settings, self.job, source, left)
         facts = self.recall(_ESTIMATE, key)
         if facts is not None:
             priced = recalled_plan(source, vocabulary, facts, name)
@@ -79,7 +93,7 @@ class JobDesk:
                 registry=self.registry,
                 settings=self.settings,
                 works=self.job.works,
-                cap=self.job.cap,
+                cap=left,
                 args=self.job.args,
                 name=name,
             )
@@ -99,7 +113,7 @@ class JobDesk:
             decision = approve(self.console, priced.rehearsal, decision, yes=self.yes, confirm=self.confirm)
         except (PlanHeld, PlanRefused) as error:
             self._decided(decision)
-            self._keep_unrun(priced.source, decision.verdict, str(error))
+            self.keep_unrun(priced.source, decision.verdict, str(error))
             raise
         self._decided(decision)
         self.console.print(Text(f"{decision.verdict} by {decision.who}: {decision.reason}"))
@@ -109,19 +123,19 @@ class JobDesk:
         kept = {**attrs.asdict(decision), "at": datetime.now(UTC).isoformat(timespec="seconds")}
         self.job = attrs.evolve(self.job, facts={**self.job.facts, "decision": kept})
 
-    def _keep_unrun(self, source: str, status: str, reason: str) -> None:
+    def keep_unrun(self, source: str, status: str, reason: str) -> None:
+        """Store a plan that will not run now (``held`` or ``refused``), with the reason and what planning cost."""
+
         async def main() -> None:
             async with open_loom(self.registry, self.settings) as loom:
-                await loom.keep_unrun(self.job, source, status, reason)
+                await loom.keep_unrun(self.job, source, status, reason, budget=self._budget, planned=self.planned)
 
         asyncio.run(main())
 
-    def run(
-        self, priced: PricedPlan, *, planning: int = 0, found: Callable[[RunControl], str] = lambda control: ""
-    ) -> Outcome:
+    def run(self, priced: PricedPlan, *, found: Callable[[RunControl], str] = lambda control: "") -> Outcome:
         """Run an approved plan with live progress; Ctrl-C cancels it.
 
-        :param planning: what planning cost at full price, in micro-credits. :param found: what the kit counts so far.
+        :param found: what the kit counts so far.
         """
         roles = require_roles(self.settings, priced.rehearsal)
 
@@ -134,7 +148,7 @@ class JobDesk:
                         priced.program,
                         priced.source,
                         budget=budget,
-                        spent_before=planning,
+                        planned=self.planned,
                         listeners=(progress.listener,),
                         control=control,
                         roles=roles,
@@ -142,9 +156,10 @@ class JobDesk:
 
         return run_cancellable(main)
 
-    def _budget_of(self, unfinished: Any) -> str:
+    def _budget_of(self, unfinished: RunRow | None) -> str:
         """An unfinished run of this job hands on its budget, so that what it spent still counts under the cap."""
-        return unfinished.budget if unfinished is not None else f"job-{self.job.key}-{secrets.token_hex(3)}"
+        kept = unfinished.budget if unfinished is not None else ""
+        return kept or f"job-{self.job.key}-{secrets.token_hex(3)}"
 
     def recall(self, name: str, key: str) -> Any:
         """Return what an earlier run of this job worked out under this name from the same key, or ``None``."""

@@ -14,14 +14,13 @@ import attrs
 from planlang import Problem, Program, Vocabulary, check
 from planlang import compile as compile_program
 
-from ._abort import Abort
 from ._budget_line import BudgetLine
 from ._errors import PlanRefused
 from .front_door import Asker, FrontDoor
 from .gates import Decision, Gate
 from .kits import Kit, KitWork
 from .lead import WrittenPlan, lead_messages, write_program
-from .loom import Job, Loom, plan_hash
+from .loom import Job, Loom, RunControl, plan_hash
 from .money import Price
 from .plugins import Registry
 from .prompts import resolved_prompt
@@ -131,13 +130,13 @@ def price_plan(
     )
 
 
-def estimate_key(registry: Registry, settings: Settings, job: Job, source: str) -> str:
-    """Return a hash of everything that a rehearsal of this plan rests on."""
+def estimate_key(registry: Registry, settings: Settings, job: Job, source: str, cap: int) -> str:
+    """Return a hash of everything that a rehearsal of this plan rests on; ``cap`` is what the run may spend."""
     rests_on = {
         "version": version("planloom"),
         "plan": plan_hash(source),
         "job": job.key,
-        "cap": job.cap,
+        "cap": cap,
         "workers": settings.workers,
         "prices": {name: attrs.asdict(role.price) for name, role in settings.roles.items()},
         "kits": [[kit.name, kit.version] for kit in job.kits],
@@ -195,11 +194,15 @@ def _prices_and_limits(settings: Settings, cap: int) -> str:
     return "\n".join(lines)
 
 
-async def write_plan(loom: Loom, job: Job, kit: Kit, vocabulary: Vocabulary, sheet: str, budget: str) -> WrittenPlan:
+async def write_plan(
+    loom: Loom, job: Job, kit: Kit, vocabulary: Vocabulary, sheet: str, budget: str, control: RunControl | None = None
+) -> WrittenPlan:
     """Have the lead write the plan of a job, within the job's budget.
 
-    :raises RunAborted: the lead cannot be asked. :raises ModelError: it gave no answer.
+    :param control: cancels it; what the lead is then writing is still waited for, and kept.
+    :raises RunAborted: the lead cannot be asked, or it was cancelled. :raises ModelError: it gave no answer.
     """
+    control = control or RunControl()
     settings = loom.settings
     messages = lead_messages(resolved_prompt(kit, "lead", settings), vocabulary, job.text or kit.job, sheet)
 
@@ -211,26 +214,32 @@ async def write_plan(loom: Loom, job: Job, kit: Kit, vocabulary: Vocabulary, she
             registry=loom.registry,
             settings=settings,
             works=job.works,
-            cap=job.cap,
+            cap=max(0, job.cap - asker.spent),
             args=job.args,
         )
         return priced.rehearsal
 
-    asker = _LeadDesk(loom, budget)
+    asker = _LeadDesk(loom, budget, control)
     await loom.open_budget(budget, job.cap)
-    return await write_program(messages, vocabulary, asker.ask, rehearse_source)
+    written = await write_program(messages, vocabulary, asker.ask, rehearse_source)
+    control.abort.check()
+    return written
 
 
 class _LeadDesk:
-    """Asks the lead through a door of its own, before there is a run."""
+    """Asks the lead through a door of its own, before there is a run.
 
-    def __init__(self, loom: Loom, budget: str) -> None:
+    :ivar spent: what it cost so far at full price, in micro-credits.
+    """
+
+    def __init__(self, loom: Loom, budget: str, control: RunControl) -> None:
         self._role = loom.settings.role("lead")
-        abort = Abort()
+        self.spent = 0
+        abort = control.abort
         line = BudgetLine(
             loom.store, budget, on_cap="stop", abort=abort, emit=lambda *_: None, paused=lambda paused: None
         )
-        self._door = FrontDoor(
+        self._door = control.door = FrontDoor(
             loom.store,
             client_of=loom.client,
             line=line,
@@ -247,7 +256,9 @@ class _LeadDesk:
             messages=tuple(message_of(role, text) for role, text in messages),
             parameters=self._role.parameters,
         )
-        return await self._door.ask(question, self._role, self._asker)
+        reply = await self._door.ask(question, self._role, self._asker)
+        self.spent += reply.price
+        return reply
 
 
 def require_roles(settings: Settings, rehearsal: Rehearsal) -> tuple[str, ...]:

@@ -13,7 +13,9 @@ import attrs
 
 from planlang import Problem, Vocabulary, brief, check
 
+from ._structured import without_thinking
 from .kits import Prompt
+from .money import Spent
 from .questions import Reply
 from .rehearsal import Rehearsal
 
@@ -55,9 +57,12 @@ class WrittenPlan:
         return sum(attempt.prompt_tokens or 0 for attempt in self.attempts)
 
     @property
-    def full_price(self) -> int:
-        """What planning costs without the ledger, in micro-credits."""
-        return sum(attempt.price for attempt in self.attempts)
+    def spent(self) -> Spent:
+        """What planning cost, repairs included."""
+        return Spent(
+            paid=sum(attempt.price for attempt in self.attempts if not attempt.cached),
+            full_price=sum(attempt.price for attempt in self.attempts),
+        )
 
 
 def lead_messages(prompt: Prompt, vocabulary: Vocabulary, job: str, sheet: str) -> list[tuple[str, str]]:
@@ -67,9 +72,10 @@ def lead_messages(prompt: Prompt, vocabulary: Vocabulary, job: str, sheet: str) 
 
 
 def plan_in_reply(text: str) -> str:
-    """Return the plan in a lead's reply: its first fenced block, or the whole text."""
-    found = _FENCE.search(text)
-    return found.group(2) if found else text.strip() + "\n"
+    """Return the plan in a lead's reply: its first fenced block after what it thought aloud, or the whole text."""
+    said = without_thinking(text)
+    found = _FENCE.search(said)
+    return found.group(2) if found else said.strip() + "\n"
 
 
 async def write_program(

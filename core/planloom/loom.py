@@ -30,17 +30,18 @@ from .conversations import ModelWorkers
 from .front_door import FrontDoor, Mode
 from .kits import Kit, KitWork
 from .listeners import Listener
-from .money import MICRO, credits_of
+from .money import MICRO, Spent, credits_of
 from .plugins import Registry
 from .runtime import RunHost
 from .settings import Settings
 from .stores import RunRow, Store, StorePlugin
 
-__all__ = ["Job", "Loom", "Outcome", "RunControl", "open_loom", "plan_hash", "run_id_of"]
+__all__ = ["Job", "Loom", "Outcome", "RunControl", "ending_of", "open_loom", "plan_hash", "run_id_of"]
 
 _BARE_BUDGET = 1_500 * MICRO
+_NOTHING = Spent()
 _DRAIN_S = 30.0
-_UNFINISHED = ("created", "running", "paused", "cancelled", "interrupted")
+_UNFINISHED = ("created", "held", "running", "paused", "cancelled", "interrupted", "failed")
 _RUNS_LOOKED_AT = 5
 _ERROR_LENGTH = 2_000
 _FAILURES_KEPT = 20
@@ -81,6 +82,8 @@ class Outcome:
 
     :ivar status: as in the run's record. :ivar exit_code: of a command that ends with it.
     :ivar holes: workers that failed or were dropped, and questions left undecided.
+    :ivar paid: what the job paid now, and ``full_price`` what it costs without the ledger; ``planning`` is the part of
+        the full price that was spent on the plan.
     :ivar uncertain: what calls of unknown outcome may have cost; part of no other amount.
     :ivar failures: why workers failed, and how many for that reason, the commonest first.
     :ivar asked: questions that were sent. :ivar reused: answers that the ledger gave.
@@ -96,6 +99,7 @@ class Outcome:
     holes: int
     paid: int
     full_price: int
+    planning: int
     uncertain: int
     asked: int
     reused: int
@@ -120,7 +124,11 @@ class RunControl:
     def cancel(self) -> None:
         """Stop the run: no new worker starts, waiting ones end; calls in flight get 30 s, or none the second time."""
         self._asked += 1
-        self.abort.set(RunCancelled("the run was cancelled; every answer that came is kept"))
+        self.abort.set(
+            RunCancelled(
+                "the run was cancelled and every answer that came is kept; run the same command again to go on"
+            )
+        )
         if self._asked == 1:
             asyncio.get_running_loop().call_later(_DRAIN_S, self._cut)
         else:
@@ -183,10 +191,16 @@ class Loom:
         kept = {**row.facts.get("worked_out", {}), name: {"key": key, "value": value}}
         await self.store.save_run(attrs.evolve(row, facts={**row.facts, "worked_out": kept}))
 
-    async def keep_unrun(self, job: Job, source: str, status: str, reason: str) -> str:
-        """Store a plan that will not run now (``held`` or ``refused``) with the reason; return its run's id."""
-        row = _new_row(job, source, run_id_of(job.title), budget="")
-        await self.store.save_run(attrs.evolve(row, status=status, error=reason))
+    async def keep_unrun(
+        self, job: Job, source: str, status: str, reason: str, *, budget: str = "", planned: Spent = _NOTHING
+    ) -> str:
+        """Store a job that came to no run, with its plan as far as there is one and the reason; return its run's id.
+
+        :param planned: what planning cost, from the books ``budget``.
+        """
+        row = _new_row(job, source, run_id_of(job.title), budget)
+        facts = {**row.facts, "cost": _cost(planned, 0)} if planned != _NOTHING else row.facts
+        await self.store.save_run(attrs.evolve(row, status=status, error=reason, facts=facts))
         return row.id
 
     async def run(
@@ -196,7 +210,7 @@ class Loom:
         source: str,
         *,
         budget: str | None = None,
-        spent_before: int = 0,
+        planned: Spent = _NOTHING,
         mode: Mode = "collect",
         on_cap: OnCap = "stop",
         listeners: Iterable[Listener] = (),
@@ -207,11 +221,11 @@ class Loom:
         """Run a plan to its end and return how it ended; faults of the plan and of the run are part of the outcome.
 
         :param budget: the books to use; those of a new job when ``None``.
-        :param spent_before: what the job spent before this run at full price (planning), in micro-credits.
+        :param planned: what planning cost before this run, from the same books.
         :param roles: roles whose clients must open before anything is asked, all configured ones when ``None``;
             others open when they are first needed.
         """
-        execution = _Execution(self, job, program, source, budget, spent_before, mode, on_cap, listeners, control)
+        execution = _Execution(self, job, program, source, budget, planned, mode, on_cap, listeners, control)
         return await execution.drive(limits or Limits(), roles)
 
 
@@ -225,7 +239,7 @@ class _Execution:
         program: Program,
         source: str,
         budget: str | None,
-        spent_before: int,
+        planned: Spent,
         mode: Mode,
         on_cap: OnCap,
         listeners: Iterable[Listener],
@@ -235,7 +249,7 @@ class _Execution:
         self.store = loom.store
         self.id = run_id_of(job.title)
         self.budget = budget or f"job-{self.id}"
-        self.spent_before = spent_before
+        self.planned = planned
         self.control = control or RunControl()
         self.abort = self.control.abort
         self.mode = mode
@@ -297,7 +311,7 @@ class _Execution:
             self.loom.client(settings.role(name).endpoint)
 
     async def _end(self, result: Any, fault: Exception | None) -> Outcome:
-        status, code, error = _ending(fault, self.host.holes)
+        status, code, error = ending_of(fault, self.host.holes)
         money = self.store.money(self.id)
         phases = tuple(phase.as_json() for phase in self.host.phases.all())
         self.recorder.emit(
@@ -310,7 +324,8 @@ class _Execution:
                 "holes": self.host.holes,
             },
         )
-        cost = {"paid": money["spent"], "full_price": self.host.full_price, "uncertain": money["uncertain"]}
+        run = Spent(paid=money["spent"], full_price=self.host.full_price)
+        cost = _cost(self.planned, money["uncertain"], run)
         counts = {
             "agents": self.host.agents,
             "holes": self.host.holes,
@@ -325,7 +340,7 @@ class _Execution:
         except StoreError as unwritten:
             # What was settled is safe; the run's own record is not whole, which a fault before it explains better.
             if fault is None:
-                status, code, error = _ending(unwritten, self.host.holes)
+                status, code, error = ending_of(unwritten, self.host.holes)
         return Outcome(
             run_id=self.id,
             status=status,
@@ -343,7 +358,7 @@ class _Execution:
 
     def _left(self, full_price: int) -> int:
         books = self.store.books(self.budget)
-        return books.cap - self.spent_before - full_price - books.reserved - books.uncertain
+        return books.cap - self.planned.full_price - full_price - books.reserved - books.uncertain
 
     def _write_journal(self, place: str, value: Any) -> None:
         write = asyncio.ensure_future(self.store.write_journal(self.id, place, value))
@@ -374,6 +389,16 @@ def _new_row(job: Job, source: str, run_id: str, budget: str) -> RunRow:
     )
 
 
+def _cost(planned: Spent, uncertain: int, run: Spent = _NOTHING) -> dict[str, int]:
+    """Return what a job cost, planning included."""
+    return {
+        "paid": planned.paid + run.paid,
+        "full_price": planned.full_price + run.full_price,
+        "planning": planned.full_price,
+        "uncertain": uncertain,
+    }
+
+
 def _job_facts(job: Job) -> dict[str, Any]:
     return {
         "kits": {kit.name: kit.version for kit in job.kits},
@@ -385,7 +410,7 @@ def _job_facts(job: Job) -> dict[str, Any]:
     }
 
 
-def _ending(fault: Exception | None, holes: int) -> tuple[str, int, str | None]:
+def ending_of(fault: Exception | None, holes: int = 0) -> tuple[str, int, str | None]:
     """Return status, exit code and error text of a run that ended with this fault, or none."""
     if fault is None:
         return "completed", 3 if holes else 0, None

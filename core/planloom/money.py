@@ -10,7 +10,7 @@ from decimal import ROUND_CEILING, Decimal
 
 import attrs
 
-__all__ = ["MICRO", "Price", "Usage", "credits_of", "micro_of", "show_credits"]
+__all__ = ["MICRO", "Price", "Spent", "Usage", "credits_of", "micro_of", "show_credits"]
 
 MICRO = 1_000_000
 _MILLION = 1_000_000
@@ -38,6 +38,14 @@ def show_credits(micro: int) -> str:
     if value == 0 or abs(value) >= 0.05:
         return f"{value:.1f}"
     return f"{value:.6f}".rstrip("0")
+
+
+@attrs.frozen(kw_only=True)
+class Spent:
+    """What something cost, in micro-credits: paid now, and at full price, which counts the ledger's answers too."""
+
+    paid: int = 0
+    full_price: int = 0
 
 
 @attrs.frozen(kw_only=True)

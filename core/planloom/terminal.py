@@ -81,6 +81,8 @@ def approve(
 def outcome_line(outcome: Outcome) -> str:
     """Return how a run ended in one line, and a line for each of the commonest failures."""
     paid = f"{show_credits(outcome.paid)} credits paid now, {show_credits(outcome.full_price)} at full price"
+    if outcome.planning:
+        paid += f", {show_credits(outcome.planning)} of it for planning"
     if outcome.uncertain:
         paid += f", {show_credits(outcome.uncertain)} for calls of unknown outcome"
     holes = f" with {_count(outcome.holes, 'hole')}" if outcome.holes else ""

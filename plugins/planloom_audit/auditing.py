@@ -60,10 +60,6 @@ class _Chosen:
     priced: PricedPlan
     written: WrittenPlan | None = None
 
-    @property
-    def planning(self) -> int:
-        return self.written.full_price if self.written else 0
-
 
 def audit_tree(
     registry: Registry,
@@ -92,7 +88,7 @@ def audit_tree(
     written = _written(desk, sheet) if options.plan is None and _has_lead(settings) else None
     chosen = _chosen(desk, options, written)
     desk.approve(chosen.priced)
-    outcome = desk.run(chosen.priced, planning=chosen.planning, found=_found)
+    outcome = desk.run(chosen.priced, found=_found)
     return _audited(desk, outcome, work, chosen, options)
 
 
@@ -106,14 +102,14 @@ def _written(desk: JobDesk, sheet: str) -> WrittenPlan:
 
 
 def _chosen(desk: JobDesk, options: AuditOptions, written: WrittenPlan | None) -> _Chosen:
-    if written is None:
-        name, source = _saved(options.plan or "fixed")
-    elif written.source is None:
-        raise PlanRefused(_no_plan(written))
-    else:
-        name, source = "lead", written.source
+    name, source = ("lead", written.source) if written else _saved(options.plan or "fixed")
     attempts = [attrs.asdict(attempt) for attempt in (written.attempts if written else ())]
     desk.job = attrs.evolve(desk.job, facts={**desk.job.facts, "plan_name": name, "planning": attempts})
+    if source is None:
+        assert written is not None
+        reason = _no_plan(written)
+        desk.keep_unrun(written.attempts[-1].source, "refused", reason)
+        raise PlanRefused(reason)
     return _Chosen(name=name, priced=desk.price(source, name), written=written)
 
 
@@ -164,7 +160,6 @@ def _audited(desk: JobDesk, outcome: Outcome, work: AuditWork, chosen: _Chosen, 
             target=options.target,
             plan=chosen.name,
             plan_hash=plan_hash(chosen.priced.source),
-            planning=chosen.planning,
             cap=options.cap,
             unparsable=_unparsable(desk, outcome, work),
             notes=notes,
@@ -192,7 +187,7 @@ def _notes(outcome: Outcome, run: AuditRun, chosen: _Chosen) -> list[str]:
         written = chosen.written
         notes.append(
             f"the lead wrote the plan in {len(written.attempts)} attempts, reading {written.prompt_tokens:,} prompt "
-            f"tokens, for {show_credits(written.full_price)} credits at full price"
+            f"tokens, for {show_credits(written.spent.full_price)} credits at full price"
         )
     if outcome.holes:
         notes.append(f"{outcome.holes} workers or questions are missing from this outcome")

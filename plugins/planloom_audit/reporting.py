@@ -43,14 +43,13 @@ def build_report(
     target: Path,
     plan: str,
     plan_hash: str,
-    planning: int,
     cap: int,
     unparsable: Sequence[Unread],
     notes: Sequence[str] = (),
 ) -> AuditReport:
     """Return the report of a finished run.
 
-    :param planning: what planning cost at full price; ``cap`` the job's budget; both in micro-credits.
+    :param cap: the job's budget in micro-credits.
     """
     work = run.work
     result = outcome.result if isinstance(outcome.result, Mapping) else {}
@@ -81,8 +80,8 @@ def build_report(
         grammar=GRAMMAR,
         cost=Cost(
             paid=credits_of(outcome.paid),
-            full_price=credits_of(outcome.full_price + planning),
-            planning=credits_of(planning),
+            full_price=credits_of(outcome.full_price),
+            planning=credits_of(outcome.planning),
             uncertain=credits_of(outcome.uncertain),
             cap=credits_of(cap),
         ),

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from planlang import Vocabulary
-from planloom import RunStopped
+from planloom import RunCancelled, RunStopped
 from planloom.clients import ModelError
 from planloom.jobs import write_plan
 from planloom.kits import Kit
 from planloom.lead import WrittenPlan, plan_in_reply
-from planloom.loom import Job, Loom
+from planloom.loom import Job, Loom, RunControl
 from planloom.money import micro_of
 from planloom.plugins import Registry, load_plugins
 from planloom.scouts import ScoutReport, compose_sheet
@@ -62,9 +62,9 @@ def _vocabulary(loom: Loom, kit: Kit) -> Vocabulary:
     return build_vocabulary(loom.registry, loom.settings, [kit])
 
 
-async def _written(loom: Loom, kit: Kit, cap: float) -> WrittenPlan:
+async def _written(loom: Loom, kit: Kit, cap: float, control: RunControl | None = None) -> WrittenPlan:
     job = Job(title="A job", kits=(kit,), text="Find what is wrong.", cap=micro_of(cap))
-    return await write_plan(loom, job, kit, _vocabulary(loom, kit), "THE WORK\n3 files", "books")
+    return await write_plan(loom, job, kit, _vocabulary(loom, kit), "THE WORK\n3 files", "books", control)
 
 
 def fenced(plan: str) -> Any:
@@ -120,7 +120,7 @@ def test_after_two_repairs_there_is_no_plan_and_every_attempt_is_kept(planning: 
 def test_prompt_tokens_and_prices_are_summed_over_all_attempts(planning: Callable[..., None]) -> None:
     async def scenario(write: Any, server: LoopbackServer) -> None:
         written = await write()
-        assert (written.prompt_tokens, written.full_price) == (3_500, 400_000)
+        assert (written.prompt_tokens, written.spent.full_price) == (3_500, 400_000)
 
     def used(plan: str, tokens: int) -> Any:
         return completion(plan, usage={"prompt_tokens": tokens, "completion_tokens": 9})
@@ -133,6 +133,7 @@ def test_a_job_that_was_planned_before_is_planned_from_the_ledger(planning: Call
         first, again = await write(), await write()
         assert (again.source, server.total) == (first.source, 2)
         assert [attempt.cached for attempt in again.attempts] == [True, True]
+        assert (first.spent.paid, again.spent.paid, again.spent.full_price) == (400_000, 0, 400_000)
 
     planning([fenced(MISSPELLED), fenced(GOOD)], scenario)
 
@@ -170,6 +171,31 @@ def test_planning_is_paid_from_the_jobs_budget(planning: Callable[..., None]) ->
     planning(fenced(MISSPELLED), scenario, cap=0.3)
 
 
+def test_a_rehearsal_for_a_lead_starts_at_what_planning_left(planning: Callable[..., None]) -> None:
+    plan = 'phase("whole" if budget() > 9.9 else "less")\nresult = agent("q")\n'
+
+    async def scenario(write: Any, server: LoopbackServer) -> None:
+        assert list((await write()).rehearsal.phases) == ["less"]
+
+    planning(fenced(plan), scenario)
+
+
+def test_what_the_lead_was_writing_when_it_was_cancelled_is_kept(registry: Registry, kit: Kit, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with (
+            LoopbackServer(fenced(GOOD).after(0.2)) as server,
+            loom_at(server.url, tmp_path / "store.db", registry=registry) as loom,
+        ):
+            control = RunControl()
+            asyncio.get_running_loop().call_later(0.1, control.cancel)
+            with pytest.raises(RunCancelled, match="run the same command again"):
+                await _written(loom, kit, 10, control)
+            assert (await _written(loom, kit, 10)).spent.paid == 0
+            assert server.total == 1
+
+    asyncio.run(main())
+
+
 def test_a_lead_that_cannot_be_asked_is_an_error_of_its_class(planning: Callable[..., None]) -> None:
     async def scenario(write: Any, server: LoopbackServer) -> None:
         with pytest.raises(ModelError) as caught:
@@ -186,6 +212,7 @@ REPLIES = {
     "in tildes": (f"~~~~python\n{GOOD}~~~~", GOOD),
     "in the first of two fences": (f"```\n{GOOD}```\nor\n```\nresult = 2\n```", GOOD),
     "a longer fence around a shorter one": ('````\nx = "```"\n```\n````\n', 'x = "```"\n```\n'),
+    "after a draft that was only thought of": (f"<think>\n```\ndraft = 1\n```\n</think>\n```\n{GOOD}```", GOOD),
     "an indented fence": (f"  ```\n{GOOD}  ```", GOOD),
 }
 

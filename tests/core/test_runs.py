@@ -111,7 +111,9 @@ def test_a_run_leaves_its_result_its_plan_and_its_counts(play: Play) -> None:
         assert (row.status, row.result, row.plan, row.error) == ("completed", "ok: is it so?", ONE, None)
         assert row.facts["args"] == {"depth": 3}
         assert row.facts["counts"] == {"agents": 1, "holes": 0, "asked": 1, "reused": 0}
-        assert row.facts["cost"] == {"paid": 200_000, "full_price": 200_000, "uncertain": 0}
+        assert row.facts["cost"] == {
+            "paid": 200_000, "full_price": 200_000, "planning": 0, "uncertain": 0
+        }  # fmt: skip
         assert [(phase["name"], phase["done"]) for phase in row.facts["phases"]] == [("Look", 1)]
 
     play(echo, scenario)

@@ -169,6 +169,9 @@ def test_a_lead_mends_its_plan_and_every_attempt_is_kept(code: Path, desk: Path,
     facts = json.loads(planloom(desk, "show", run, "--json").stdout)["facts"]
     assert [bool(attempt["problems"]) for attempt in facts["planning"]] == [True, False]
     assert facts["plan_name"] == "lead"
+    assert facts["cost"]["paid"] == facts["cost"]["full_price"] == 200_000 * server.total
+    assert facts["cost"]["planning"] == 400_000
+    assert "0.4 of it for planning" in done.stderr
 
 
 def test_a_lead_that_never_mends_its_plan_is_refused_after_two_repairs(code: Path, desk: Path) -> None:
@@ -177,6 +180,11 @@ def test_a_lead_that_never_mends_its_plan_is_refused_after_two_repairs(code: Pat
         done = planloom(desk, "audit", code)
         assert (done.returncode, server.total) == (6, 3)
         assert "no acceptable plan in 3 attempts" in done.stderr
+    run, status, *_ = planloom(desk, "runs").stdout.splitlines()[1].split()
+    facts = json.loads(planloom(desk, "show", run, "--json").stdout)["facts"]
+    assert status == "refused"
+    assert [bool(attempt["problems"]) for attempt in facts["planning"]] == [True, True, True]
+    assert facts["cost"]["paid"] == 600_000
 
 
 def test_a_server_that_is_down_leaves_holes_and_says_so(code: Path, desk: Path) -> None:
