@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ._abort import Abort
 from ._errors import RunStopped
-from .money import credits_of, show_credits
+from .money import credits_of, show_credits, show_enough
 from .questions import Question
 from .stores import Answered, Books, Granted, OpenElsewhere, OverCap, Store
 
@@ -128,7 +128,7 @@ def _figures(books: Books) -> dict[str, float]:
 def _stopped_text(worst: int, books: Books) -> str:
     spent = books.spent + books.uncertain
     first = "cannot afford its first call" if not spent else f"has spent {show_credits(spent)}"
-    needed = show_credits(spent + worst)
+    needed = show_enough(spent + worst)
     unsure = f", {show_credits(books.uncertain)} of it for calls of unknown outcome" if books.uncertain else ""
     return (
         f"the job {first} of {show_credits(books.cap)} credits{unsure}, and the next call may cost "

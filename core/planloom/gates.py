@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
-from .money import credits_of, show_credits
+from .money import show_credits, show_enough
 
 if TYPE_CHECKING:
     from .rehearsal import Rehearsal
@@ -67,4 +67,4 @@ default_gate = Gate(
 
 def held_advice(price: int) -> str:
     """Return how to approve a held plan of that price (micro-credits)."""
-    return f"approve it with --yes, or with --approve-up-to {credits_of(price):.1f}"
+    return f"approve it with --yes, or with --approve-up-to {show_enough(price)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import hashlib
 import re
@@ -64,10 +65,25 @@ class PricedPlan:
 
 
 def kits_in(registry: Registry, settings: Settings, source: str) -> tuple[Kit, ...]:
-    """Return the installed kits whose words or values a plan's text names."""
-    named = set(re.findall(r"[A-Za-z_]\w*", source))
+    """Return the installed kits whose words or values a plan uses."""
+    named = _names_used(source)
     kits = registry.all("kit", Kit).values()
     return tuple(kit for kit in kits if any(e.name in named for e in kit.vocabulary(registry, settings)))
+
+
+def _names_used(source: str) -> set[str]:
+    """Return the names that a plan reads and does not bind itself; a prompt may say `report` and mean no word."""
+    try:
+        # What a plan may say is all Python, which reads names inside f-strings too.
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # The check will refuse it, and should know every word that it might mean.
+        return set(re.findall(r"[A-Za-z_]\w*", source))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    bound = {name.id for name in names if not isinstance(name.ctx, ast.Load)}
+    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    bound |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    return {name.id for name in names} - bound
 
 
 def compile_plan(source: str, vocabulary: Vocabulary, name: str = "plan") -> tuple[Program, tuple[Problem, ...]]:

@@ -10,7 +10,7 @@ from decimal import ROUND_CEILING, Decimal
 
 import attrs
 
-__all__ = ["MICRO", "Price", "Spent", "Usage", "credits_of", "micro_of", "show_credits"]
+__all__ = ["MICRO", "Price", "Spent", "Usage", "credits_of", "micro_of", "show_credits", "show_enough"]
 
 MICRO = 1_000_000
 _MILLION = 1_000_000
@@ -38,6 +38,12 @@ def show_credits(micro: int) -> str:
     if value == 0 or abs(value) >= 0.05:
         return f"{value:.1f}"
     return f"{value:.6f}".rstrip("0")
+
+
+def show_enough(micro: int) -> str:
+    """Return micro-credits as text that reads back as no less: advice that was rounded down would not help."""
+    tenth = MICRO // 10
+    return show_credits(micro if micro < MICRO // 20 else -(-micro // tenth) * tenth)
 
 
 @attrs.frozen(kw_only=True)

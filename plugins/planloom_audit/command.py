@@ -108,8 +108,6 @@ def audit(
     console.print(outcome_line(audited.outcome))
     if audited.outcome.error:
         console.print(Text(audited.outcome.error))
-    if audited.outcome.status in ("cancelled", "paused"):
-        console.print("run the same command again to go on: what is answered is not asked again")
     if unwritten is not None:
         raise Misuse(unwritten)
     if audited.report is not None and out is not None:

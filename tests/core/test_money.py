@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planloom.money import MICRO, Price, credits_of, micro_of, show_credits
+from planloom.money import MICRO, Price, credits_of, micro_of, show_credits, show_enough
 
 TOKENS = st.integers(0, 10**7)
 RATES = st.integers(0, 100 * MICRO)
@@ -52,3 +52,8 @@ def test_cached_input_costs_as_much_as_other_input_unless_a_price_says_otherwise
 def test_an_amount_is_shown_so_that_it_can_be_seen(micro: int, shown: str) -> None:
     assert show_credits(micro) == shown
     assert credits_of(micro) == float(shown)
+
+
+@given(st.integers(0, 10**12))
+def test_an_amount_that_is_advised_is_enough(micro: int) -> None:
+    assert micro <= micro_of(show_enough(micro)) < micro + MICRO // 10
