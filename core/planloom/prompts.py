@@ -17,9 +17,13 @@ def resolved_prompt(kit: Kit, name: str, settings: Settings) -> Prompt:
     path = settings.prompts.get(f"{kit.name}.{name}")
     if path is None:
         return kit.prompt(name)
+    named = f"{settings.source}: prompts.{kit.name}.{name} names {path}"
+    if not path.is_file():
+        raise ConfigurationError(f"{named}, which is no file; correct it")
     try:
-        return Prompt(name=name, text=path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"{settings.source}: prompts.{kit.name}.{name} names {path}, which cannot be read: {error}; correct it"
-        ) from error
+        raise ConfigurationError(f"{named}, which cannot be read: {error}; correct it") from error
+    if not text.strip():
+        raise ConfigurationError(f"{named}, which is empty; write the prompt there, or take the setting out")
+    return Prompt(name=name, text=text)

@@ -200,12 +200,18 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise ConfigurationError(f"cannot read {path}: {error.strerror}; name another file with --config") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}; correct it there") from error
+    except ValueError as error:
+        raise ConfigurationError(f"{path} holds a number of more digits than can be read; correct it there") from error
 
 
 _SECTIONS = ("store", "budget", "limits", "gate", "endpoints", "roles", "prompts", "kits")
 _ENDPOINT_KEYS = ("client", "url", "key_env", "json_mode", "timeouts")
 _TIMEOUT_KEYS = ("connect", "first_byte", "between_bytes", "total")
+_SENT_BY_PLANLOOM = ("messages", "model", "n", "response_format", "stream")
 _JSON_MODES = ("json_schema", "json_object", "none")
+# A billion credits, workers or seconds is a slip of the hand, and what lies far beyond it has no exact form in JSON.
+_MOST = 1_000_000_000
+_LONGEST_SHOWN = 60
 _PRICE_KEYS = ("call", "input", "cached_input", "output")
 
 
@@ -296,6 +302,9 @@ class _Reader:
 
     def _parameters(self, table: Mapping[str, Any], where: str) -> dict[str, Any]:
         given = self._table(table, "parameters", f"{where}.")
+        for key in _SENT_BY_PLANLOOM:
+            if key in given:
+                raise self._fault(f"{where}.parameters.{key}", "is what planloom sends itself", "take it out")
         self._whole(given, "max_tokens", f"{where}.parameters", 1)
         try:
             canonical_json(given)
@@ -335,7 +344,7 @@ class _Reader:
         known = [f"{kit.name}.{prompt.name}" for kit in kits for prompt in kit.prompts]
         if name not in known:
             raise self._fault(f"prompts.{name}", "is not a prompt of an installed kit", did_you_mean(name, known))
-        return self._text(table, name, "prompts", "")
+        return self._text(table, name, "prompts")
 
     def _kit(self, name: str, tables: Mapping[str, Any]) -> Mapping[str, Any]:
         known = self._registry.names("kit")
@@ -369,18 +378,25 @@ class _Reader:
             return default
         value = table[key]
         if not fits(value):
-            raise self._fault(f"{where}.{key}", f"is {value!r}", f"write {wanted}")
+            shown = repr(value)
+            shown = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
+            raise self._fault(f"{where}.{key}", f"is {shown}", f"write {wanted}")
         return value
 
     def _text(self, table: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
-        return str(self._value(table, key, where, default, lambda v: isinstance(v, str), "a text in quotes"))
+        """Only a text that may be left out may be empty."""
+
+        def fits(value: Any) -> bool:
+            return isinstance(value, str) and "\0" not in value and bool(value or default == "")
+
+        return str(self._value(table, key, where, default, fits, "a text in quotes"))
 
     def _whole(self, table: Mapping[str, Any], key: str, where: str, default: int) -> int:
-        wanted = "a whole number of at least 1"
-        return int(self._value(table, key, where, default, lambda v: type(v) is int and v >= 1, wanted))
+        wanted = f"a whole number from 1 to {_MOST:,}"
+        return int(self._value(table, key, where, default, lambda v: type(v) is int and 1 <= v <= _MOST, wanted))
 
     def _number(self, table: Mapping[str, Any], key: str, where: str, default: float | None = None) -> float:
-        wanted = "a number of at least 0"
+        wanted = f"a number from 0 to {_MOST:,}"
         return float(self._value(table, key, where, default, _is_amount, wanted))
 
     def _amount(self, table: Mapping[str, Any], key: str, where: str, default: float | None = None) -> int:
@@ -388,4 +404,4 @@ class _Reader:
 
 
 def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < float("inf")
+    return type(value) in (int, float) and 0 <= value <= _MOST
