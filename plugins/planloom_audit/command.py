@@ -14,10 +14,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from planloom import Misuse
-from planloom.cli.app import CREDITS, App, app_command, out_console, say_console
+from planloom.cli.app import CREDITS, App, app_command, out_console, say_console, trust_option
 from planloom.exporters import Exporter
 from planloom.money import show_credits
 from planloom.terminal import interactive, outcome_line
+from planloom.trust import require_trust
 from planloom.visible import visible
 
 from .report import AuditReport, Bug
@@ -61,7 +62,7 @@ class _Place(click.Path):
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files that match.")
 @click.option("--yes", is_flag=True, help="Approve the plan whatever it costs within the budget.")
 @click.option("--approve-up-to", type=CREDITS, help="Approve the plan up to that many credits.")
-@click.option("--trust-config", is_flag=True, help="Use the configuration though it lies in the audited folder.")
+@trust_option
 @app_command
 def audit(
     app: App,
@@ -81,7 +82,6 @@ def audit(
     Without a model configured it runs on offline rules: free, and nothing leaves this machine.
     """
     from .auditing import AuditOptions, audit_tree
-    from .trust import require_trust
     from .work import open_work
 
     settings = app.settings

@@ -78,7 +78,7 @@ def test_it_is_listed_with_its_version_its_hooks_and_what_it_brings(installed: P
 
 def test_its_word_is_checked_rehearsed_and_run_by_its_client(installed: Path, tmp_path: Path) -> None:
     folder = written(tmp_path, PLAN)
-    code, output, remarks = planloom(folder, installed, "run", "job.plan", "--target", ".", "--json")
+    code, output, remarks = planloom(folder, installed, "run", "job.plan", "--target", ".", "--json", "--trust-config")
     assert code == 0, remarks
     assert json.loads(output) == {"result": ["squawk: hello", "squawk: hello"], "status": "completed", "error": None}
     assert "2 workers, 2 asked" in " ".join(remarks.split())

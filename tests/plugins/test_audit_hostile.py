@@ -22,7 +22,7 @@ from planloom.clients import Endpoint
 from planloom.money import Price
 from planloom.settings import RoleSettings, Settings
 from planloom.testing.loopback import Received, Served, completion, json_answer, serving
-from planloom_audit.trust import require_trust
+from planloom.trust import require_trust
 from planloom_audit.words_judge import _verdicts_by_number
 
 ROLES = ("lead", "worker", "judge", "fast")

@@ -17,12 +17,13 @@ from planloom.jobs import compile_plan, default_price, kits_in
 from planloom.kits import Kit, KitWork
 from planloom.loom import Job, plan_hash
 from planloom.rehearsal import rehearse as rehearse_program
-from planloom.terminal import outcome_line, show_rehearsal
+from planloom.terminal import interactive, outcome_line, show_rehearsal
+from planloom.trust import require_trust
 from planloom.visible import visible
 from planloom.words import build_vocabulary
 
 from ._check import plan_argument, plan_name, read_plan
-from .app import CREDITS, App, app_command, out_console, read_arguments, say_console
+from .app import CREDITS, App, app_command, out_console, read_arguments, say_console, trust_option
 
 __all__ = ["rehearse", "run"]
 
@@ -103,6 +104,7 @@ def open_works(kits: tuple[Kit, ...], target: str | None) -> Mapping[str, KitWor
 @click.option("--title", metavar="TEXT", help="What to call the run (default: the plan's file name).")
 @click.option("--yes", is_flag=True, help="Approve the plan whatever it costs within the budget.")
 @click.option("--approve-up-to", type=CREDITS, help="Approve the plan up to that many credits.")
+@trust_option
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
 @app_command
 def run(
@@ -115,6 +117,7 @@ def run(
     title: str | None,
     yes: bool,
     approve_up_to: int | None,
+    trust_config: bool,
     as_json: bool,
 ) -> int:
     """Check, rehearse and run a plan, and print its result."""
@@ -123,6 +126,8 @@ def run(
         settings = attrs.evolve(settings, gate=attrs.evolve(settings.gate, approve_up_to=approve_up_to))
     source, args = read_plan(plan), read_arguments(pairs, args_file)
     kits = kits_in(app.registry, settings, source)
+    if target:
+        require_trust(settings, Path(target), given=trust_config, ask=_confirm if interactive() else None)
     job = Job(
         title=title or Path(plan_name(plan)).stem,
         kits=kits,
@@ -138,7 +143,7 @@ def run(
         settings=settings,
         job=job,
         console=say_console(),
-        confirm=lambda question: click.confirm(question, err=True),
+        confirm=_confirm,
         yes=yes,
     )
     priced = desk.price(source, plan_name(plan))
@@ -152,6 +157,10 @@ def run(
     if outcome.error:
         click.echo(f"planloom: {visible(outcome.error)}", err=True)
     return outcome.exit_code
+
+
+def _confirm(question: str) -> bool:
+    return click.confirm(question, err=True)
 
 
 def _print_result(result: Any) -> None:

@@ -19,7 +19,7 @@ from planloom.settings import Settings, load_settings
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["CREDITS", "App", "app_command", "out_console", "read_arguments", "say_console"]
+__all__ = ["CREDITS", "App", "app_command", "out_console", "read_arguments", "say_console", "trust_option"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,6 +45,11 @@ class _Credits(click.ParamType):  # type: ignore[type-arg]  # generic in newer c
 
 
 CREDITS = _Credits()
+
+
+trust_option = click.option(
+    "--trust-config", is_flag=True, help="Use the configuration though it may have come with the code."
+)
 
 
 @attrs.frozen(kw_only=True)

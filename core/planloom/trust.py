@@ -1,8 +1,8 @@
 """Whether a configuration may send keys where it says.
 
-A configuration that lies in or below the audited folder, or in the working folder above it, could have come with the
+A configuration that lies in or below the folder to work on, or in the working folder above it, could have come with the
 code: it might name an endpoint of its own, and receive the key and the code. It is used only after a person has seen
-the endpoints and said yes, once; the answer is kept in the person's own state folder, never in the audited one.
+the endpoints and said yes, once; the answer is kept in the person's own state folder, never in the folder itself.
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from planloom import ConfigurationError
-from planloom.questions import canonical_json
-from planloom.settings import Settings
+from ._errors import ConfigurationError
+from .clients import Endpoint
+from .questions import canonical_json
+from .settings import OFFLINE, Settings
 
 __all__ = ["require_trust"]
 
 
-def require_trust(settings: Settings, audited: Path, *, given: bool, ask: Callable[[str], bool] | None) -> None:
-    """Return when the configuration may be used for auditing that path.
+def require_trust(settings: Settings, target: Path, *, given: bool, ask: Callable[[str], bool] | None) -> None:
+    """Return when the configuration may be used for work on that path; on what is no path it always may.
 
     :param given: the person trusts it by an option. :param ask: asks a person, ``None`` where there is none.
-    :raises ConfigurationError: it lies below the audited path and nobody trusts it.
+    :raises ConfigurationError: it may have come with the target, and nobody trusts it.
     """
     source = settings.source
-    if source is None or settings.offline or given or not _may_belong(source, audited):
+    if source is None or settings.offline or given or not _may_belong(source, target):
         return
-    shown = ", ".join(f"{e.name}: {e.url or e.client}" for e in settings.endpoints.values() if e.url)
+    shown = ", ".join(_shown(endpoint) for endpoint in settings.endpoints.values() if endpoint.client != OFFLINE)
     mark = _mark(settings, source)
     if mark in _trusted():
         return
@@ -43,19 +44,26 @@ def require_trust(settings: Settings, audited: Path, *, given: bool, ask: Callab
     )
 
 
-def _may_belong(source: Path, audited: Path) -> bool:
-    """Whether the configuration lies below the audited path, or was found in a working folder above it.
+def _shown(endpoint: Endpoint) -> str:
+    proxy = endpoint.settings.get("proxy")
+    return f"{endpoint.name}: {endpoint.url or endpoint.client}" + (f" through {proxy}" if proxy else "")
+
+
+def _may_belong(source: Path, target: Path) -> bool:
+    """Whether the configuration lies below the target, or was found in a working folder above it.
 
     A checkout's own configuration stands at its top, and ``src`` below that is as often what is audited.
     """
-    folder = (audited if audited.is_dir() else audited.parent).resolve()
+    if not os.path.exists(target):
+        return False
+    folder = (target if target.is_dir() else target.parent).resolve()
     place = source.resolve()
     found_here = place.parent == Path.cwd().resolve()
     return place.is_relative_to(folder) or (found_here and folder.is_relative_to(place.parent))
 
 
 def _mark(settings: Settings, source: Path) -> str:
-    named = [[e.name, e.client, e.url, e.key_env] for e in settings.endpoints.values()]
+    named = [[e.name, e.client, e.url, e.key_env, dict(e.settings)] for e in settings.endpoints.values()]
     return hashlib.sha256(canonical_json([str(source.resolve()), named])).hexdigest()
 
 
