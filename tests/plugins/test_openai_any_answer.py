@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from planloom.clients import Endpoint, ModelError
 from planloom.questions import Reply
+from planloom_openai._exchange import Answer
 from planloom_openai._origin import read_origin
 from planloom_openai._replies import read_reply
-from planloom_openai._exchange import Answer
 
 ORIGIN = read_origin(Endpoint(name="test", client="openai", url="https://api.test/v1"))
 
