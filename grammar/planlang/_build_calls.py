@@ -34,7 +34,7 @@ def _split(b: Building, given: list[n.Node]) -> tuple[list[n.Node], list[n.Keywo
         args.append(item)
         if keywords and not (isinstance(item, n.Starred) and all(k.name for k in keywords)):
             message = "an argument by position follows one by keyword"
-            hint = f"write `{b.text_of(item)}` before the arguments with `=`, or give it by keyword too."
+            hint = f"move `{b.text_of(item)}` before the arguments with `=`, or give it by keyword too."
             b.complain("PL023", item.start, item.end, message, hint)
     _check_generators(b, args, keywords)
     _check_twice(b, keywords)
@@ -56,9 +56,8 @@ def _check_twice(b: Building, keywords: list[n.Keyword]) -> None:
     seen: set[str] = set()
     for keyword in keywords:
         if keyword.name in seen:
-            end = keyword.start + len(keyword.name)
             message = f"the keyword `{keyword.name}` is given twice"
-            b.complain("PL022", keyword.start, end, message, "keep one of the two.")
+            b.complain("PL022", keyword.start, keyword.end, message, "delete it, or the other one.")
         if keyword.name:
             seen.add(keyword.name)
 
@@ -71,8 +70,13 @@ def _keyword(b: Building, parts: Parts) -> n.Node:
     name, _, value = parts
     if isinstance(name, n.Name) and name.end - name.start == len(name.id):
         return n.Keyword(*span(parts), name.id, value)
+    if isinstance(name, n.Lambda):
+        mark = next(part for part in parts if isinstance(part, Token))
+        message = "a lambda holds one expression, and `=` assigns"
+        b.complain("PL021", mark.start, mark.end, message, "write `==` to compare, or use a `def`.")
+        return name
     message = f"`{b.text_of(name)}` is not the name of a parameter"
-    b.complain("PL021", name.start, name.end, message, "write `name=value`, or `==` to compare.")
+    b.complain("PL021", name.start, name.end, message, "use `name=value`, or `==` to compare.")
     return value  # type: ignore[no-any-return]  # parts are nodes here, by the grammar
 
 

@@ -30,7 +30,8 @@ def _conditional(b: Building, parts: Parts) -> n.Node:
 def _walrus(b: Building, parts: Parts) -> n.Node:
     target, mark, value = parts
     binds = [n.Name(target.start, target.end, target.id)] if isinstance(target, n.Name) else []
-    hint = f"write `{b.text_of(target)} = {b.text_of(value)}` in a line of its own before this one."
+    shown = b.text_of(target)
+    hint = f"put `{shown} = {b.text_of(value)}` in a line of its own before this one, and only `{shown}` here."
     return b.refused("walrus", mark, [value], binds, hint)
 
 
@@ -68,8 +69,30 @@ def _compare(b: Building, parts: Parts) -> n.Node:
 def _chain(b: Building, parts: Parts) -> n.Node:
     for op in parts[1::2]:
         if op.type in ("<<", ">>", "@"):
-            return b.refused("@" if op.type == "@" else "<<", op, parts, [])
+            return _refused_operator(b, op, parts)
     return n.Chain(*span(parts), parts[::2], [op.type for op in parts[1::2]])
+
+
+def _refused_operator(b: Building, op: Token, parts: Parts) -> n.Node:
+    base, by = parts[0], parts[-1]
+    if op.type == "@" or len(parts) > 3 or not isinstance(by, n.Constant) or type(by.value) is not int:
+        return b.refused("@" if op.type == "@" else "<<", op, parts, [])
+    if not 0 <= by.value < _MOST_SHIFTED:
+        return b.refused("<<", op, parts, [])
+    sign = "*" if op.type == "<<" else "//"
+    whole = Token(op.type, op.value, base.start, by.end)
+    return b.refused("<<", whole, parts, [], f"write `{_factor(b, base)} {sign} {2**by.value}`.")
+
+
+def _factor(b: Building, node: n.Node) -> str:
+    """Return the text of ``node`` as a factor of a product."""
+    shown = b.text_of(node, 40)
+    atom = isinstance(node, n.Name | n.Constant | n.Call | n.MethodCall | n.Subscript) or shown.startswith("(")
+    return shown if atom else f"({shown})"
+
+
+_MOST_SHIFTED = 20
+_MOST_FACTORS = 6
 
 
 def _power(b: Building, parts: Parts) -> n.Node:
@@ -77,9 +100,15 @@ def _power(b: Building, parts: Parts) -> n.Node:
     if isinstance(exponent, n.Refused) and exponent.kind == "**":
         return exponent
     hint = ""
-    if isinstance(exponent, n.Constant) and exponent.value in (2, 3):
-        shown = b.text_of(base, 20)
-        hint = f"multiply: `{' * '.join([shown] * int(exponent.value or 0))}`."
+    times = exponent.value if isinstance(exponent, n.Constant) else None
+    if type(times) is int and 2 <= times <= _MOST_FACTORS:
+        hint = f"write `{' * '.join([_factor(b, base)] * times)}`."
+    elif type(times) is int and isinstance(base, n.Constant) and base.value in (2, 10) and 0 <= times < _MOST_SHIFTED:
+        value = int(base.value or 0) ** times
+        hint = f"write `{value}`." if value <= b.rules.literal else ""
+    elif times is None:
+        shown = b.text_of(exponent, 30)
+        hint = f"multiply in a loop: `for i in range({shown}):` with `power *= {b.text_of(base, 30)}`."
     whole = Token(mark.type, mark.value, base.start, exponent.end)
     return b.refused("**", whole, [base, exponent], [], hint)
 
@@ -126,7 +155,10 @@ def _constant(b: Building, parts: Parts) -> n.Node:
 
 
 def _ellipsis(b: Building, parts: Parts) -> n.Node:
-    return b.refused("...", parts[0], [], [])
+    begin = max(b.source.rfind("\n", 0, parts[0].start), b.source.rfind("\r", 0, parts[0].start)) + 1
+    alone = not b.source[begin : parts[0].start].strip()
+    hint = "write `pass`, or the lines that it stands for." if alone else "write `None`, or what it stands for."
+    return b.refused("...", parts[0], [], [], hint)
 
 
 def _empty_tuple(b: Building, parts: Parts) -> n.Node:

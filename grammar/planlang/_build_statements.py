@@ -10,7 +10,7 @@ from . import _nodes as n
 from ._build_calls import parameters
 from ._building import Building, Parts, end_of, nodes_in, span
 from ._refusals import MODULES
-from ._targets import as_aug_target, as_target
+from ._targets import as_aug_target, as_target, line_prefix
 from ._token import Token
 
 __all__ = ["RULES"]
@@ -46,12 +46,21 @@ def _aug_assign(b: Building, parts: Parts) -> n.Node:
     name = op.type[:-1]
     target = as_aug_target(b, target, op.type)
     if name in ("**", "@", "<<", ">>"):
-        b.refuse("<<" if name == ">>" else name, op.start, op.end)
+        shown = b.text_of(target)
+        hint = f"write `{shown} *= {shown}`." if name == "**" and b.text_of(value) == "2" else ""
+        start, end = (target.start, value.end) if hint else (op.start, op.end)
+        b.refuse("<<" if name == ">>" else name, start, end, hint)
         name = "+"
     return n.AugAssign(*span(parts), target, name, b.one_value(value))
 
 
 def _annotated(b: Building, parts: Parts) -> n.Node:
+    number = isinstance(parts[0], n.Constant) and type(parts[0].value) is int
+    if number and isinstance(parts[2], n.Name | n.Subscript | n.Call | n.MethodCall):
+        behind = line_prefix(b, parts[0], parts[2], "a line number")
+        if len(parts) == 3:
+            return n.ExprStatement(*span(parts), behind)
+        return n.Assign(*span(parts), [as_target(b, behind)], b.one_value(parts[4]))
     target = as_target(b, parts[0])
     if isinstance(target, n.TupleDisplay | n.ListDisplay):
         message = "an annotation belongs to one name"
@@ -164,11 +173,22 @@ def _import_hint(modules: list[str]) -> str:
 
 
 def _raise(b: Building, parts: Parts) -> n.Node:
-    return b.refused("raise", parts[0], [], [])
+    error = parts[1] if len(parts) > 1 else None
+    if not isinstance(error, n.Call) or len(error.args) != 1 or error.keywords:
+        return b.refused("raise", parts[0], [], [])
+    start, end = parts[0].start, error.end
+    hint = f"write `log({b.text_of(error.args[0])})` and go on without the value."
+    return b.refused("raise", Token("raise", "raise", start, end), [], [], hint)
 
 
 def _assert(b: Building, parts: Parts) -> n.Node:
-    return b.refused("assert", parts[0], parts[1:2], [])
+    test, *message = (part for part in parts[1:] if isinstance(part, n.Node))
+    said = b.text_of(message[0]) if message else '"unexpected"'
+    if "..." in (b.text_of(test), said):
+        return b.refused("assert", parts[0], [test], [])
+    hint = f"write `if not ({b.text_of(test)}): log({said})`."
+    whole = Token("assert", "assert", parts[0].start, end_of(parts[-1]))
+    return b.refused("assert", whole, [test], [], hint)
 
 
 def _scope(b: Building, parts: Parts) -> n.Node:
@@ -176,11 +196,22 @@ def _scope(b: Building, parts: Parts) -> n.Node:
 
 
 def _del(b: Building, parts: Parts) -> n.Node:
-    return b.refused("del", parts[0], parts[1:], [])
+    target = parts[1]
+    whole = Token("del", "del", parts[0].start, end_of(parts[-1]))
+    if isinstance(target, n.Name):
+        return b.refused("del", whole, [], [], "delete this line: values that nobody reads cost nothing.")
+    if not isinstance(target, n.Subscript) or "..." in (b.text_of(target.value), b.text_of(target.index)):
+        return b.refused("del", parts[0], parts[1:], [])
+    shown, index = b.text_of(target.value), b.text_of(target.index)
+    made = f"{shown}[{index}] = []" if isinstance(target.index, n.Slice) else f"{shown}.pop({index})"
+    return b.refused("del", whole, [target], [], f"write `{made}`.")
 
 
 def _while(b: Building, parts: Parts) -> n.Node:
-    return b.refused("while", parts[0], parts[1:], [])
+    test = b.text_of(parts[1])
+    first = "" if test in ("True", "1") else f" with `if not ({test}): break` as the first line of its block"
+    hint = f"write `for attempt in range(100):`{first or ', and `break` when done'}."
+    return b.refused("while", Token("while", "while", parts[0].start, parts[2].end), parts[1:], [], hint)
 
 
 def _try(b: Building, parts: Parts) -> n.Node:
@@ -212,7 +243,8 @@ def _async(b: Building, parts: Parts) -> n.Node:
 
 
 def _decorated(b: Building, parts: Parts) -> n.Node:
-    b.refuse("decorator", parts[0].start, parts[1].end)
+    if not (isinstance(parts[-1], n.Refused) and parts[-1].kind == "class"):
+        b.refuse("decorator", parts[0].start, parts[1].end)
     return parts[-1]  # type: ignore[no-any-return]  # parts are nodes here, by the grammar
 
 

@@ -13,6 +13,8 @@ from ._token import Token
 __all__ = ["RULES"]
 
 _DIGITS = re.compile(r"\d+")
+_SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?z?#?0?\d*[,_]?(?:\.\d+)?[bcdeEfFgGnosxX%]?", re.DOTALL)
+_ODD = re.compile(r"[\"'\n\[\]]|, ")
 
 
 def _string(b: Building, parts: Parts) -> Token:
@@ -86,12 +88,29 @@ def _spec(b: Building, parts: Parts) -> n.FString:
     places = [part for part in parts if isinstance(part, Token)] + [f for f in flat if isinstance(f, n.Field)]
     start = min((place.start for place in places), default=0)
     end = max((place.end for place in places), default=0)
+    if _is_no_format(flat):
+        # What stands inside was read as part of a format, so what is said about it means nothing.
+        b.faults[:] = [fault for fault in b.faults if not (fault.code == "PL016" and start <= fault.start < end)]
+        shown = b.source[start:end]
+        shown = shown if len(shown) <= 20 and "\n" not in shown else f"{shown[:20].splitlines()[0]}..."
+        message = f"`{shown}` behind the `:` of this f-string field is not a format"
+        hint = "if the braces belong to the text, as in JSON, double them: `{{` and `}}`."
+        b.complain("PL016", start, end, message, hint)
+        return n.FString(start, end, flat)
     for part in flat:
         if isinstance(part, n.Field):
             _check_nested(b, part)
         else:
             _check_width(b, part, start, end)
     return n.FString(start, end, flat)
+
+
+def _is_no_format(parts: list[str | n.Field]) -> bool:
+    """Say whether a format specification can be none; one with fields in it is only known when it runs."""
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) == len(parts):
+        return any(_SPEC.fullmatch(text) is None for text in texts)
+    return any(_ODD.search(text) for text in texts)
 
 
 def _check_nested(b: Building, field: n.Field) -> None:

@@ -6,7 +6,7 @@ import re
 
 from ._faults import Fault
 
-__all__ = ["clean", "stray"]
+__all__ = ["LINE_SEPARATOR", "ODD_BLANK", "clean", "stray", "stray_pair"]
 
 # Control characters (but tab and line ends), bidirectional marks and overrides, line separators, halves of surrogate
 # pairs: what makes a text read otherwise than it shows, or cannot be stored.
@@ -22,6 +22,10 @@ _LOOK_ALIKE = dict(
         strict=True,
     )
 )
+
+
+LINE_SEPARATOR = "a line separator"
+ODD_BLANK = "is a blank that Python does not read"
 
 
 def clean(source: str, faults: list[Fault]) -> str:
@@ -41,7 +45,7 @@ def _kind(point: int) -> str:
     if 0xD800 <= point <= 0xDFFF:
         return "half a character"
     if point in (0x2028, 0x2029):
-        return "a line separator"
+        return LINE_SEPARATOR
     return "a mark that changes the direction of text" if point > 0x9F else "a control character"
 
 
@@ -51,6 +55,8 @@ def _forbidden(char: str, kind: str) -> tuple[str, str]:
     advice = (
         "delete it." if 0xD800 <= point <= 0xDFFF else f"delete it; inside a text write `{written}` if it is meant."
     )
+    if kind == LINE_SEPARATOR:
+        advice = f"put an ordinary line end there; inside a text write `{written}` if it is meant."
     return f"U+{point:04X} is {kind}, which no plan may hold", advice
 
 
@@ -62,15 +68,69 @@ def stray(text: str) -> tuple[str, str]:
         message = f"names are written in ASCII letters; `{text}` has U+{ord(odd):04X}"
         return message, f"write `{latin}`." if latin.isidentifier() else "write it in the letters a to z."
     if text.isspace():
-        return f"U+{ord(text):04X} is a blank that Python does not read", "write an ordinary blank."
+        return f"U+{ord(text):04X} {ODD_BLANK}", "write ` `, an ordinary blank."
     if text == "`":
         return "a backtick is not part of Python", "delete it."
     if text == "!":
-        return "`!` is not an operator", 'write `not`, or `!=` for "differs".'
+        return "`!` is not an operator", "write `not ` for it."
     if text == "?":
-        return "`?` is not an operator", "write `a if test else b`."
+        return "`?` is not an operator", "use `a if test else b`."
+    if text in ("\u2192", "\u21d2"):
+        return f"`{text}` is not an operator", "use `lambda x: value` for a function, or a comma."
+    if text == "$":
+        return "names have no `$`", "delete it."
     shown = f"`{text}`" if text.isprintable() else f"U+{ord(text):04X}"
+    meant = _MEANT.get(text, "") or _plain(text)
+    if meant:
+        return f"{shown} is not part of Python outside a text", f"write `{meant}`."
+    if ord(text) in _INVISIBLE:
+        return f"U+{ord(text):04X} is a character that nobody sees, and no part of Python", "delete it."
     return f"{shown} is not part of Python outside a text", "delete it, or put it in quotes."
+
+
+def stray_pair(source: str, pos: int) -> tuple[str, str] | None:
+    """Return message and hint for an operator of other languages that begins at ``pos``, if one does."""
+    pair = source[pos : pos + 2]
+    if pair == "?.":
+        field = re.match(r"\w*", source[pos + 2 :])
+        name = field.group() if field else ""
+        return "`?.` is not Python", f'use `(x or {{}}).get("{name}")`.'
+    if pair == "??":
+        return "`??` is not Python", "write `or`."
+    return None
+
+
+_MEANT = {
+    "\u2013": "-",
+    "\u2014": "-",
+    "\u2212": "-",
+    "\u2010": "-",
+    "\u2011": "-",
+    "\u00d7": "*",
+    "\u00f7": "/",
+    "\u00b7": "*",
+    "\u2264": "<=",
+    "\u2265": ">=",
+    "\u2260": "!=",
+    "\u2261": "==",
+    "\u2227": "and",
+    "\u2228": "or",
+    "\u2208": "in",
+    "\u3001": ",",
+    "\u3002": ".",
+    "\u3010": "[",
+    "\u3011": "]",
+    "\u3000": " ",
+}
+_INVISIBLE = frozenset((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x00AD, 0x180E))
+
+
+def _plain(text: str) -> str:
+    """Return the ASCII character that a wide one stands for, or nothing."""
+    import unicodedata  # only for characters that are refused
+
+    plain = unicodedata.normalize("NFKC", text)
+    return plain if len(plain) == 1 and plain.isascii() and plain.isprintable() and plain not in "`\\" else ""
 
 
 def _latin(text: str) -> str:

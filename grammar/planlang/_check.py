@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from . import _nodes as n
 from ._advice import advise
+from ._characters import LINE_SEPARATOR, ODD_BLANK
 from ._check_attributes import check_attributes
 from ._check_calls import check_calls
+from ._check_functions import check_functions
 from ._check_names import check_names
 from ._check_tasks import check_tasks
 from ._codes import is_advice
@@ -26,6 +28,7 @@ from ._waits import mark
 __all__ = ["Checked", "check", "check_module"]
 
 _TEXTS = frozenset(("STRING", "FSTART", "FMIDDLE", "FEND"))
+_LOST_HEADER = frozenset(("PL010", "PL011", "PL012", "PL013", "PL014", "PL020"))
 _NO_CODE = frozenset(("NEWLINE", "INDENT", "DEDENT", "$END"))
 
 
@@ -56,7 +59,7 @@ def check_module(source: str, vocabulary: Vocabulary, rules: Rules = DEFAULT_RUL
     names = resolve(parsed.module, vocabulary)
     mark(parsed.module, names, vocabulary)
     survey = Survey(parsed.source, parsed.module, names, vocabulary, parsed.whole)
-    for family in (check_names, check_attributes, check_calls, check_tasks):
+    for family in (check_names, check_attributes, check_calls, check_functions, check_tasks):
         family(survey)
     faults.extend(survey.faults)
     if all(is_advice(fault.code) for fault in faults):
@@ -103,7 +106,7 @@ def _code_lines(source: str, tokens: list[Token]) -> list[int]:
 def _problems(faults: list[Fault], source: str) -> list[Problem]:
     places = Places(source)
     found: dict[tuple[str, int, int], Problem] = {}
-    for fault in sorted(_without_echoes(faults), key=lambda fault: (fault.start, fault.end)):
+    for fault in sorted(_without_echoes(faults, source), key=lambda fault: (fault.start, fault.end)):
         line, column = places.of(min(fault.start, len(source)))
         end_line, end_column = places.of(min(fault.end, len(source)))
         problem = Problem(
@@ -120,12 +123,29 @@ def _problems(faults: list[Fault], source: str) -> list[Problem]:
     return sorted(found.values())
 
 
-def _without_echoes(faults: list[Fault]) -> list[Fault]:
+def _without_echoes(faults: list[Fault], source: str) -> list[Fault]:
     """Leave out what only follows from another fault."""
     codes = {fault.code for fault in faults}
-    echoes = {"PL014"} if "PL005" in codes else set()
+    echoes = {"PL014"} if "PL005" in codes or any(f.message.endswith(ODD_BLANK) for f in faults) else set()
+    if any(LINE_SEPARATOR in f.message for f in faults):
+        echoes.add("PL010")
     if "PL004" in codes:
         echoes |= {"PL002", "PL003"}
     waits = [fault for fault in faults if fault.code == "PL041"]
     first = min(waits, key=lambda fault: fault.start, default=None)
-    return [f for f in faults if f.code not in echoes and (f.code != "PL041" or f is first)]
+    kept = [f for f in faults if f.code not in echoes and (f.code != "PL041" or f is first)]
+    headers = [f.start for f in kept if f.code in _LOST_HEADER and _line(source, f.start).lstrip().startswith("def ")]
+    return [f for f in kept if f.code != "PL025" or not any(_is_body(source, start, f.start) for start in headers)]
+
+
+def _line(source: str, at: int) -> str:
+    begin, end = source.rfind("\n", 0, at) + 1, source.find("\n", at)
+    return source[begin : end if end >= 0 else len(source)]
+
+
+def _is_body(source: str, header: int, place: int) -> bool:
+    """Say whether ``place`` is in the body of a ``def`` whose first line could not be read."""
+    if place < header:
+        return False
+    between = source[header:place].split("\n")
+    return source[place - 1 : place] in (" ", "\t") or len(between) == 2

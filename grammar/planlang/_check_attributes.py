@@ -6,50 +6,91 @@ from . import _nodes as n
 from ._names import METHODS
 from ._near import nearest
 from ._refusals import MODULES
+from ._rewrites import of_method, of_module
 from ._survey import Survey
 
 __all__ = ["check_attributes"]
 
 _INSTEAD = {
-    "zfill": 'write `f"{x:0>8}"`.',
-    "ljust": 'write `f"{x:<20}"`.',
-    "rjust": 'write `f"{x:>20}"`.',
-    "center": 'write `f"{x:^20}"`.',
-    "encode": "keep it as a text.",
-    "decode": "it is a text already.",
-    "has_key": "write `key in d`.",
-    "push": "write `xs.append(x)`.",
-    "length": "write `len(xs)`.",
-    "size": "write `len(xs)`.",
-    "isnumeric": "write `s.isdigit()`.",
-    "isdecimal": "write `s.isdigit()`.",
-    "casefold": "write `s.lower()`.",
-    "popitem": "write `d.pop(key)`.",
-    "expandtabs": 'write `s.replace("\\t", "    ")`.',
-    "translate": "write `s.replace(old, new)`.",
-    "map": "write `[f(x) for x in xs]`.",
-    "filter": "write `[x for x in xs if test(x)]`.",
-    "forEach": "write `for x in xs:`.",
-    "includes": "write `x in xs`.",
-    "contains": "write `x in xs`.",
-    "result": "use the value itself: words return it.",
-    "fromkeys": "write `{key: value for key in keys}`.",
+    "zfill": 'use `f"{x:0>8}"`.',
+    "ljust": 'use `f"{x:<20}"`.',
+    "rjust": 'use `f"{x:>20}"`.',
+    "center": 'use `f"{x:^20}"`.',
+    "popitem": "use `d.pop(key)` with a key of it.",
+    "translate": "use `s.replace(old, new)`, once for each character.",
+    "swapcase": "use `.upper()` or `.lower()`.",
+    "rfind": "use `.rpartition(...)`.",
+    "rindex": "use `.rpartition(...)`.",
+    "lastIndexOf": "use `.rpartition(...)`.",
+    "map": "use `[f(x) for x in xs]`.",
+    "filter": "use `[x for x in xs if test(x)]`.",
+    "forEach": "use `for x in xs:` with an indented block.",
+    "reduce": "use a `for` loop, `sum`, `min` or `max`.",
+    "flat": "use `[x for xs in xss for x in xs]`.",
+    "flatMap": "use `[y for x in xs for y in f(x)]`.",
+    "splice": "assign to a slice: `xs[a:b] = []`.",
+    "read": "use the words for files; a plan opens none.",
+    "write": "give the value in `result`; a plan writes no files.",
+    "close": "delete this line; a plan opens nothing.",
+    "then": "use the value in the next line: words that wait are simply called.",
+    "catch": "test `if answer is None:` in the next line.",
 }
+_ANSWER = frozenset(("text", "content", "output", "result", "response", "value", "data"))
+_TESTS = ("isdigit", "isalpha", "isalnum", "isspace")
+_NO_ARGUMENTS = frozenset(
+    ("upper", "lower", "title", "capitalize", *_TESTS, "keys", "values", "items", "copy", "clear")
+)
+_TYPES = frozenset(("str", "list", "dict", "set"))
+_DROPPED = frozenset(("import", "with", "try", "class"))
+"""What binds names and is refused as a whole: what is asked of these names goes with it."""
 
 
 def check_attributes(survey: Survey) -> None:
     """Judge attributes, methods and the two ways of formatting that plans do not have."""
+    dropped = _dropped(survey)
     suspects = [node for node in survey.all(n.Attribute, n.MethodCall) if _suspect(survey, node)]
     bad = set(suspects)
     for node in suspects:
-        if not any(inner in bad for inner in _receivers(node)):
+        inside = _receivers(node)
+        if not any(inner in bad for inner in inside) and not _told_elsewhere(survey, node, inside[-1], dropped):
             _say(survey, node)
     for chain in survey.all(n.Chain):
         _percent(survey, chain)
 
 
 def _suspect(survey: Survey, node: n.Attribute | n.MethodCall) -> bool:
-    return isinstance(node, n.Attribute) or node.name not in METHODS or _word_receiver(survey, node.receiver) != ""
+    if isinstance(node, n.Attribute) or node.name not in METHODS:
+        return True
+    return _word_receiver(survey, node.receiver) != "" or _is_type(node.receiver)
+
+
+def _is_type(node: n.Node) -> bool:
+    return isinstance(node, n.Name) and node.kind == n.BUILTIN
+
+
+def _dropped(survey: Survey) -> set[n.Name]:
+    return {name for node in survey.all(n.Refused) if node.kind in _DROPPED for name in node.binds}
+
+
+def _told_elsewhere(survey: Survey, node: n.Node, root: n.Node, dropped: set[n.Name]) -> bool:
+    """Say whether the cause is what the attribute is asked of: an unknown name, or one of a refused statement."""
+    if not isinstance(root, n.Name) or calls_word(survey, node):
+        return False
+    if root in survey.names.unknown:
+        return root.id not in MODULES or _receivers(node)[0] is not root
+    binding = survey.names.of.get(root)
+    return binding is not None and any(write in dropped for write in binding.writes)
+
+
+def calls_word(survey: Survey, node: n.Node) -> bool:
+    """Say whether ``node`` calls a word as if it were a method of something, as in ``ctx.agent(...)``."""
+    return (
+        isinstance(node, n.MethodCall)
+        and node.name not in METHODS
+        and node.name in survey.vocabulary.words
+        and isinstance(node.receiver, n.Name)
+        and _word_receiver(survey, node.receiver) == ""
+    )
 
 
 def _word_receiver(survey: Survey, node: n.Node) -> str:
@@ -76,59 +117,117 @@ def _receivers(node: n.Node) -> list[n.Node]:
 
 def _say(survey: Survey, node: n.Attribute | n.MethodCall) -> None:
     receiver = node.value if isinstance(node, n.Attribute) else node.receiver
-    if isinstance(receiver, n.Name) and _is_module(survey, receiver):
-        if receiver in survey.names.unknown:
-            message = f"`{receiver.id}` is a module, and a plan has none"
-            survey.at("PL116", node, message, f"{MODULES.get(receiver.id, 'use the words')}.")
+    if calls_word(survey, node):
+        message = f"`{node.name}` is a word and belongs to nothing"
+        survey.complain("PL061", receiver.start, node.name_end, message, f"write `{node.name}`.")
+        return
+    if isinstance(receiver, n.Name) and receiver in survey.names.unknown and receiver.id in MODULES:
+        made = of_module(survey, node)
+        hint = f"write `{made}`." if made else f"{MODULES[receiver.id]}."
+        survey.at("PL116", node, f"`{receiver.id}` is a module, and a plan has none", hint)
         return
     word = _word_receiver(survey, receiver)
     if word:
         message = f"`{word}` is a word, which has no `.{node.name}`"
-        survey.at("PL119", node, message, f"write `{word}(...)`." if word != "budget" else "write `budget()`.")
+        hint = "write `budget()`." if word == "budget" else f"call it alone: `{word}(...)`."
+        survey.at("PL119", node, message, hint)
     elif isinstance(node, n.Attribute):
         _attribute(survey, node)
     else:
         _method(survey, node)
 
 
-def _is_module(survey: Survey, name: n.Name) -> bool:
-    if name in survey.names.unknown:
-        return name.id in MODULES
-    binding = survey.names.of.get(name)
-    imported = {bound for node in survey.all(n.Refused) if node.kind == "import" for bound in node.binds}
-    return binding is not None and any(write in imported for write in binding.writes)
-
-
 def _attribute(survey: Survey, node: n.Attribute) -> None:
     shown = survey.text(node.value)
-    if node.name.startswith("_"):
-        hint = "delete it: values have no inside that a plan can reach."
-    elif node.name == "format":
-        hint = 'write an f-string: `f"{x}"`.'
-    elif node.name in METHODS:
-        hint = f"call it: `{shown}.{node.name}(...)`; as a value write `lambda x: {shown}.{node.name}(x)`."
-    else:
-        hint = f'write `{shown}["{node.name}"]`.'
     message = f"`.{node.name}` is attribute access, which plans do not have"
-    survey.complain("PL060", node.name_start - 1, node.name_end, message, hint)
+    start, end = node.name_start - 1, node.name_end
+    if node.name.startswith("_"):
+        hint = "leave it out: values have no inside that a plan can reach."
+    elif node.name == "format":
+        hint = 'use an f-string: `f"{x}"`.'
+    elif node.name in METHODS:
+        start, hint = node.start, _bare_method(survey, node, shown)
+    elif node.name == "length":
+        start, hint = node.start, f"write `len({shown})`."
+    elif node.name in _ANSWER and survey.spends(node.value):
+        start = node.start
+        hint = f'write `{shown}`, which is the answer itself; for a field of it `{shown}["{node.name}"]`.'
+    else:
+        outer = _outermost(survey, node)
+        start, end, hint = outer.start, outer.end, f"write `{_as_items(survey, outer)}`."
+    survey.complain("PL060", start, end, message, hint)
+
+
+def _bare_method(survey: Survey, node: n.Attribute, shown: str) -> str:
+    given = isinstance(survey.parent.get(node), n.Call | n.MethodCall | n.Keyword)
+    if isinstance(node.value, n.Name) and node.value.id in _TYPES and node.value not in survey.names.of:
+        return f"write `lambda x: x.{node.name}()`."
+    arguments = "" if node.name in _NO_ARGUMENTS else "x"
+    if given and arguments:
+        return f"write `lambda x: {shown}.{node.name}(x)`."
+    if not arguments:
+        return f'write `{shown}.{node.name}()`, or for a field of that name `{shown}["{node.name}"]`.'
+    return f'call it: `{shown}.{node.name}(...)`; or for a field of that name `{shown}["{node.name}"]`.'
+
+
+def _plain(node: n.Node) -> bool:
+    return isinstance(node, n.Attribute) and node.name not in METHODS and not node.name.startswith("_")
+
+
+def _outermost(survey: Survey, node: n.Node) -> n.Node:
+    """Return the whole of a chain such as ``answer.findings[0].file`` from its first attribute."""
+    last = node
+    while True:
+        user = survey.parent.get(node)
+        if not isinstance(user, n.Attribute | n.Subscript) or user.value is not node:
+            return last
+        node = user
+        last = node if _plain(node) else last
+
+
+def _as_items(survey: Survey, node: n.Node) -> str:
+    if isinstance(node, n.Attribute) and _plain(node):
+        return f'{_as_items(survey, node.value)}["{node.name}"]'
+    if isinstance(node, n.Subscript):
+        return _as_items(survey, node.value) + survey.source[node.value.end : node.end]
+    return survey.text(node)
 
 
 def _method(survey: Survey, node: n.MethodCall) -> None:
-    place = node.name_start, node.name_end
     if node.name in ("format", "format_map"):
-        hint = 'write an f-string: `f"{name}: {value}"`.'
-        survey.complain("PL063", *place, f"`.{node.name}` is not part of the plan language", hint)
+        hint = 'use an f-string: `f"{name}: {value}"`.'
+        message = f"`.{node.name}` is not part of the plan language"
+        survey.complain("PL063", node.name_start, node.name_end, message, hint)
+        return
+    if node.name in METHODS:
+        _of_type(survey, node)
+        return
+    message = f"no value has a method `{node.name}`"
+    made = of_method(survey, node)
+    if made:
+        survey.at("PL061", node, message, f"write `{made}`.")
         return
     near = nearest(node.name, METHODS)
     if node.name in _INSTEAD:
         hint = _INSTEAD[node.name]
     elif node.name.startswith("_"):
-        hint = "delete it: values have no inside that a plan can reach."
+        hint = "leave it out: values have no inside that a plan can reach."
     elif near:
-        hint = f"write `.{near}(...)`."
+        hint = f"write `{near}`."
     else:
-        hint = f'use a word or a builtin; for an item of a dict write `{survey.text(node.receiver)}["{node.name}"]`.'
-    survey.complain("PL061", *place, f"no value has a method `{node.name}`", hint)
+        hint = f'use a word or a builtin; for an item of a dict `{survey.text(node.receiver)}["{node.name}"]`.'
+    survey.complain("PL061", node.name_start, node.name_end, message, hint)
+
+
+def _of_type(survey: Survey, node: n.MethodCall) -> None:
+    """Name ``str.join(sep, xs)``: a method that is called on a type."""
+    message = f"`{survey.text(node.receiver)}` is a type, and methods are called on values"
+    hint = f"call it on the value: `value.{node.name}(...)`."
+    if node.args and not node.keywords and not isinstance(node.args[0], n.Starred):
+        end = node.args[1].start if len(node.args) > 1 else node.end - 1
+        made = f"{survey.text(node.args[0])}.{node.name}({survey.source[end : node.end]}"
+        hint = f"write `{made}`." if "..." not in made and "`" not in made and "\n" not in made else hint
+    survey.at("PL061", node, message, hint)
 
 
 def _percent(survey: Survey, chain: n.Chain) -> None:
@@ -136,4 +235,4 @@ def _percent(survey: Survey, chain: n.Chain) -> None:
     is_text = isinstance(first, n.FString) or (isinstance(first, n.Constant) and isinstance(first.value, str))
     if is_text and chain.ops[0] == "%":
         message = "`%` on a text is not part of the plan language"
-        survey.at("PL064", chain, message, 'write an f-string: `f"{name}: {value}"`.')
+        survey.at("PL064", chain, message, 'use an f-string: `f"{name}: {value}"`.')

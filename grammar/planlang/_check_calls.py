@@ -12,8 +12,11 @@ from ._vocabulary import Word
 __all__ = ["check_calls"]
 
 _HABITS = {
-    "agentType": "write `model=` with the name of a role",
-    "agent_type": "write `model=` with the name of a role",
+    "agent_type": "give `model=` the name of a role",
+    "subagent_type": "give `model=` the name of a role",
+    "tools": "leave it out: a word's worker has the tools that the word gives it",
+    "thinking": "choose a role with `model=`; the project's configuration says how hard it thinks",
+    "top_p": "leave it out: the project's configuration sets it for each role",
     "effort": "choose a role with `model=`; the project's configuration says how hard it thinks",
     "reasoning": "choose a role with `model=`; the project's configuration says how hard it thinks",
     "provider": "choose a role with `model=`; the project's configuration says who serves it",
@@ -21,6 +24,7 @@ _HABITS = {
     "max_tokens": "leave it out: the project's configuration sets it for each role",
     "timeout": "leave it out: the project's configuration sets it",
     "timeout_s": "leave it out: the project's configuration sets it",
+    "max_attempts": "leave it out: failed calls are tried again by themselves",
     "retries": "leave it out: failed calls are tried again by themselves",
     "max_retries": "leave it out: failed calls are tried again by themselves",
     "isolation": "leave it out: the project's configuration sets it",
@@ -47,7 +51,8 @@ def check_calls(survey: Survey) -> None:
             _Fit(survey, call, word).judge()
         elif isinstance(call.function, n.Name) and call.function.kind == n.WORD:
             name = call.function.id
-            survey.at("PL121", call, f"`{name}` is a value, not a word to call", f"write `{name}`.")
+            item = f"[{survey.text(call.args[0])}]" if len(call.args) == 1 and not call.keywords else ""
+            survey.at("PL121", call, f"`{name}` is a value, not a word to call", f"write `{name}{item}`.")
 
 
 class _Fit:
@@ -60,7 +65,7 @@ class _Fit:
         self.spread = any(isinstance(a, n.Starred) for a in call.args) or any(not k.name for k in call.keywords)
 
     def judge(self) -> None:
-        if _thunks_split(self.survey, self.call, self.word):
+        if _thunks_split(self.survey, self.call, self.word) or options_in_a_dict(self.survey, self.call, self.word):
             return
         self._by_position()
         for keyword in self.call.keywords:
@@ -83,61 +88,93 @@ class _Fit:
                 return
 
     def _too_many(self, argument: n.Node, most: int) -> None:
-        name = self.word.name
+        name, args = self.word.name, self.call.args
         rest = [p.name for p in self.parameters.values() if p.kind is Parameter.KEYWORD_ONLY]
-        message = f"`{name}` takes at most {most} argument{'s' * (most != 1)} by position, not {len(self.call.args)}"
-        hint = (
-            f"give the others by keyword: {listed(f'{r}=' for r in rest)}." if rest else f"write `{_shown(self.word)}`."
-        )
-        self.survey.at("PL107", argument, message, hint)
+        message = f"`{name}` takes at most {most} argument{'s' * (most != 1)} by position, not {len(args)}"
+        if not self.parameters:
+            self.survey.at("PL107", self.call, f"`{name}` takes no arguments", f"write `{name}()`.")
+        elif (
+            most == 1 and not rest and not self.word.spends and not self.word.runs_tasks and one_text(self.survey, args)
+        ):
+            hint = f"write `{one_text(self.survey, args)}`, one text of all."
+            self.survey.complain("PL107", args[0].start, args[-1].end, message, hint)
+        else:
+            hint = f"give the others by keyword: {listed(f'{r}=' for r in rest)}." if rest else self._called()
+            self.survey.at("PL107", argument, message, hint)
+
+    def _called(self) -> str:
+        return f"call it as `{_shown(self.word)}`."
 
     def _by_keyword(self, keyword: n.Keyword, name: str) -> None:
         start, end = keyword.start, keyword.start + len(name)
+        by_keyword = [k.name for k in self.call.keywords if k.end <= start]
         known = self.word.aliases.get(name, name)
         said = any(fault.code == "PL209" for fault in self.survey.faults)
         if known != name and name not in self.parameters and not said:
             message = f"`{name}=` of `{self.word.name}` is called `{known}=`"
-            self.survey.complain("PL209", start, end, message, f"write `{known}={self.survey.text(keyword.value)}`.")
+            self.survey.complain("PL209", start, end, message, f"write `{known}`.")
         parameter = self.parameters.get(known)
         if parameter is not None and parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY):
-            if known in self.given:
+            if known in self.given and name not in by_keyword:
                 message = f"`{known}` of `{self.word.name}` is given twice"
-                self.survey.complain("PL120", start, end, message, "keep one of the two.")
+                self.survey.at("PL120", keyword, message, "delete it, or the other one.")
             self.given[known] = keyword.value
         elif not any(p.kind is Parameter.VAR_KEYWORD for p in self.parameters.values()):
-            self._unknown(name, start, end)
+            self._unknown(keyword, name)
 
-    def _unknown(self, name: str, start: int, end: int) -> None:
-        if name in _HABITS:
-            message = f"`{self.word.name}` has no keyword `{name}`"
-            self.survey.complain("PL117", start, end, message, f"{_HABITS[name]}.")
+    def _unknown(self, keyword: n.Keyword, name: str) -> None:
+        habit = _HABITS.get(_snake(name))
+        if habit is not None:
+            self.survey.at("PL117", keyword, f"`{self.word.name}` has no keyword `{name}`", f"{habit}.")
             return
         known = [p.name for p in self.parameters.values() if p.kind in (*_POSITIONAL, Parameter.KEYWORD_ONLY)]
-        near = nearest(name, known)
-        hint = f"write `{near}=`" if near else "delete it"
+        near = nearest(name, [one for one in known if one not in self.given])
         message = f"`{self.word.name}` has no keyword `{name}`"
-        self.survey.complain("PL105", start, end, message, f"{hint}; it takes: {listed(known)}.")
+        if near:
+            hint = f"write `{near}`; it takes: {listed(known)}."
+            self.survey.complain("PL105", keyword.start, keyword.start + len(name), message, hint)
+        else:
+            self.survey.at("PL105", keyword, message, f"delete it; `{self.word.name}` takes: {listed(known)}.")
 
     def _missing(self) -> None:
         if self.spread:
             return
-        for parameter in self.parameters.values():
-            variable = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-            if variable or parameter.default is not Parameter.empty or parameter.name in self.given:
-                continue
-            message = f"`{self.word.name}` needs `{parameter.name}`"
-            self.survey.at("PL106", self.call, message, f"write `{_shown(self.word)}`.")
-            return
+        fixed = [p for p in self.parameters.values() if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)]
+        missing = [p.name for p in fixed if p.default is Parameter.empty and p.name not in self.given]
+        if missing:
+            message = f"`{self.word.name}` needs {' and '.join(f'`{name}`' for name in missing)}"
+            self.survey.at("PL106", self.call, message, self._called())
 
     def _value(self, parameter: Parameter, value: n.Node) -> None:
         found = _kind(value)
         wanted = _wanted(parameter)
         if found and wanted and found not in wanted:
             message = f"`{parameter.name}` of `{self.word.name}` takes {' or '.join(wanted)}, not {_article(found)}"
-            self.survey.at("PL108", value, message, f"write `{_shown(self.word)}`.")
+            self.survey.at("PL108", value, message, self._fitting(parameter, value, found, wanted))
+        elif _is_type(self.survey, value) and not self.word.runs_tasks:
+            message = f"`{parameter.name}` of `{self.word.name}` takes data, and `{self.survey.text(value)}` is a type"
+            choices = sorted(self.word.choices.get(parameter.name, ()))
+            hint = f"give it one of: {listed(choices)}." if choices else "give it a text, or data such as a dict."
+            self.survey.at("PL108", value, message, hint)
         elif parameter.name in self.word.choices:
             for name in _named(self.survey, value):
                 self._choice(parameter.name, name)
+
+    def _fitting(self, parameter: Parameter, value: n.Node, found: str, wanted: tuple[str, ...]) -> str:
+        """Return how to give the value in a type that fits."""
+        shown = self.survey.text(value)
+        given = value.value if isinstance(value, n.Constant) else None
+        if "int" in wanted and isinstance(given, str) and given.isascii() and given.isdigit():
+            return f"write `{int(given)}`."
+        if "int" in wanted and isinstance(given, float) and given == given // 1:
+            return f"write `{int(given)}`."
+        if "str" in wanted and type(given) in (int, float):
+            return f'write `"{shown}"`.'
+        if given is None and found == "NoneType" and parameter.default is not Parameter.empty:
+            return f"leave it out, or write `{parameter.default!r}`."
+        if parameter.name in self.word.choices and found in ("list", "tuple", "set"):
+            return f"give it one; for several, call `{self.word.name}` once for each."
+        return self._called()
 
     def _choice(self, parameter: str, value: n.Constant) -> None:
         choices = sorted(self.word.choices[parameter])
@@ -151,6 +188,43 @@ class _Fit:
         if not choices:
             hint = f"there is no {noun} yet: leave `{parameter}` out."
         self.survey.at("PL104", value, f"no {noun} is named `{shown}`", hint)
+
+
+def _snake(name: str) -> str:
+    """Return ``maxTokens`` as ``max_tokens``."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
+
+
+def _is_type(survey: Survey, value: n.Node) -> bool:
+    return isinstance(value, n.Name) and value.kind == n.BUILTIN
+
+
+def options_in_a_dict(survey: Survey, call: n.Call, word: Word) -> bool:
+    """Name ``agent("x", {"model": "judge"})``: options that are given in a dict, not by keyword."""
+    names = [p.name for p in word.signature.parameters.values() if p.kind in (*_POSITIONAL, Parameter.KEYWORD_ONLY)]
+    last = call.args[-1] if call.args else None
+    if len(names) < 2 or not isinstance(last, n.DictDisplay) or not last.keys:
+        return False
+    keys = [key.value for key in last.keys if isinstance(key, n.Constant)]
+    if len(keys) < len(last.keys) or not all(_snake(str(key)) in (*names, *_HABITS) for key in keys):
+        return False
+    given = ", ".join(f"{key}={survey.text(value)}" for key, value in zip(keys, last.values, strict=True))
+    message = f"the options of `{word.name}` are given by keyword, not in a dict"
+    survey.at("PL108", last, message, f"write `{given}`.")
+    return True
+
+
+def one_text(survey: Survey, args: list[n.Node]) -> str:
+    """Return an f-string of several arguments, as ``print`` would put them together; or nothing."""
+    parts: list[str] = []
+    for arg in args:
+        shown = survey.text(arg)
+        plain = isinstance(arg, n.Constant) and isinstance(arg.value, str)
+        if shown == "..." or (plain and (len(shown) < 2 or shown[0] not in "'\"" or shown[:3] in ('"""', "'''"))):
+            return ""
+        parts.append(shown[1:-1].replace("{", "{{").replace("}", "}}") if plain else f"{{{shown}}}")
+    made = f'f"{" ".join(parts)}"'
+    return made if len(made) <= 100 and not any('"' in part for part in parts) and "`" not in made else ""
 
 
 def _named(survey: Survey, value: n.Node) -> list[n.Constant]:
@@ -224,6 +298,12 @@ def bare(signature: Signature) -> str:
     return str(Signature(plain))
 
 
+def is_function(survey: Survey, node: n.Node) -> bool:
+    """Say whether ``node`` is a lambda, or the name of one or of a ``def``."""
+    binding = survey.names.of.get(node) if isinstance(node, n.Name) else None
+    return isinstance(node, n.Lambda) or (binding is not None and binding in survey.functions)
+
+
 def _takes_thunks(word: Word) -> bool:
     """Say whether a word that runs tasks is given them all in one list, as ``parallel`` is."""
     kinds = [p.kind for p in word.signature.parameters.values()]
@@ -231,12 +311,25 @@ def _takes_thunks(word: Word) -> bool:
 
 
 def _thunks_split(survey: Survey, call: n.Call, word: Word) -> bool:
-    """Name ``parallel(items, fn)``, which other tools have and plans do not."""
+    """Name ``parallel(items, fn)`` and ``parallel(f, g)``, which other tools have and plans do not."""
     positional = [p for p in word.signature.parameters.values() if p.kind in _POSITIONAL]
-    if not _takes_thunks(word) or len(call.args) != 2 or len(positional) != 1:
+    if not _takes_thunks(word) or not call.args or len(positional) != 1:
+        return False
+    if all(is_function(survey, arg) for arg in call.args):
+        first, last = call.args[0].start, call.args[-1].end
+        message = f"`{word.name}` takes its functions in one list"
+        inside = survey.source[first:last]
+        hint = (
+            f"write `[{inside}]`."
+            if len(inside) <= 90 and "`" not in inside and "\n" not in inside
+            else "put `[` before the first and `]` behind the last."
+        )
+        survey.complain("PL114", first, last, message, hint)
+        return True
+    if len(call.args) != 2:
         return False
     items, function = call.args
-    if isinstance(items, n.Lambda) and not isinstance(function, n.Lambda):
+    if is_function(survey, items) and not is_function(survey, function):
         items, function = function, items
     shown = survey.text(items)
     if isinstance(function, n.Lambda) and len(function.parameters.positional) == 1:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from . import _nodes as n
-from ._names import BUILTINS, NOT_BUILTINS
+from ._check_attributes import calls_word
+from ._names import BUILTINS, ELSEWHERE, NOT_BUILTINS
 from ._near import listed, nearest
 from ._refusals import MODULES
+from ._rewrites import of_builtin
 from ._scopes import Binding
 from ._survey import Survey
 
@@ -52,49 +54,90 @@ def _underscores(survey: Survey) -> None:
         names += [n.Name(keyword.start, keyword.start + len(name), name)] if _private(name) else []
     for name in _first(names):
         bare = name.id.strip("_") or "value"
-        hint = f"write `{bare}`." if name in survey.names.of else "delete it: a plan has only its own names."
+        hint = f"write `{bare}`." if name in survey.names.of else "leave it out: a plan has only its own names."
         if name.id == "__name__":
-            hint = "delete this `if` line: a plan always runs from its first line."
+            hint = "write `True`, or leave this `if` line out: a plan always runs from its first line."
         survey.at("PL062", name, f"`{name.id}`: names may not start with an underscore", hint)
 
 
 def _unknown(survey: Survey) -> None:
     inline = {name.id for node in survey.all(n.Refused) for name in node.binds}
+    inline |= _lost_parameters(survey)
     known = survey.known()
     told = 0
     for name in _first(survey.names.unknown):
         if name.id in inline or _private(name.id) or not name.id.isascii() or _is_module(survey, name):
             continue
+        if name.id == "result" and survey.names.result == "never":
+            continue  # said where the plan is found to assign none
         if name.id in NOT_BUILTINS:
-            message = f"`{name.id}` is not part of the plan language"
-            survey.at("PL115", name, message, f"{NOT_BUILTINS[name.id]}.")
+            _say_not_builtin(survey, name)
         elif survey.whole:
             told += 1
             _say_unknown(survey, name, known if told <= _MOST_SUGGESTIONS else [])
 
 
 def _is_module(survey: Survey, name: n.Name) -> bool:
-    """A module's function is one fault, told where it is used."""
-    return name.id in MODULES and isinstance(survey.parent.get(name), n.Attribute | n.MethodCall)
+    """A module's function is one fault, told where it is used; so is a word that is called as if it were a method."""
+    user = survey.parent.get(name)
+    return (name.id in MODULES and isinstance(user, n.Attribute | n.MethodCall)) or (
+        user is not None and calls_word(survey, user)
+    )
+
+
+def _lost_parameters(survey: Survey) -> set[str]:
+    """Return the parameters of lambdas that stand on the left of ``=``, which swallowed the rest of their body."""
+    lost = [node.value for node in survey.all(n.BadTarget) if isinstance(node.value, n.Lambda)]
+    return {parameter.target.id for node in lost for parameter in node.parameters.in_slot_order()}
+
+
+def _say_not_builtin(survey: Survey, name: n.Name) -> None:
+    message = f"`{name.id}` is not part of the plan language"
+    call = survey.parent.get(name)
+    made = of_builtin(survey, call) if isinstance(call, n.Call) and call.function is name else ""
+    if call is not None and made:
+        survey.at("PL115", call, message, f"write `{made}`.")
+    elif name.id == "print" and "log" in survey.vocabulary.words:
+        survey.at("PL115", name, message, "write `log`.")
+    elif name.id in ("exit", "quit", "breakpoint", "help") and isinstance(
+        survey.parent.get(call or name), n.ExprStatement
+    ):
+        survey.at("PL115", call or name, message, "delete this line.")
+    else:
+        survey.at("PL115", name, message, f"{NOT_BUILTINS[name.id]}.")
 
 
 def _say_unknown(survey: Survey, name: n.Name, known: list[str]) -> None:
     near = nearest(name.id, known)
-    if near:
+    if any(binding.name == name.id for binding in survey.names.bindings):
+        hint = "assign it out here: what a function or a comprehension binds ends with it, and `return` hands it out."
+    elif name.id in ELSEWHERE:
+        hint = f"{ELSEWHERE[name.id]}."
+    elif near:
         hint = f"write `{near}`."
+    elif _in_field(survey, name):
+        hint = "assign it before; if the braces belong to the text, double them: `{{` and `}}`."
     else:
         words = listed([*survey.vocabulary.words, *survey.vocabulary.values], 24)
         hint = f"assign it before, or use one of the words: {words}."
     survey.at("PL101", name, f"nothing is named `{name.id}`", hint)
 
 
+def _in_field(survey: Survey, name: n.Name) -> bool:
+    user = survey.parent.get(name)
+    user = survey.parent.get(user) if isinstance(user, n.TupleDisplay) else user
+    return isinstance(user, n.Field)
+
+
 def _early(survey: Survey) -> None:
     for name in _first(survey.names.early):
-        if not survey.whole or _private(name.id):
-            continue
+        if not survey.whole or _private(name.id) or name.id in survey.vocabulary:
+            continue  # a word that is assigned to is said to be one
         binding = survey.names.of[name]
         hint = f"assign `{name.id}` before this line."
-        if binding.frame is not None and _outer(survey, name.id):
+        if binding in survey.functions:
+            hint = f"move the `def {name.id}` above this line."
+        elif binding.frame is not None and _outer(survey, name.id):
             hint = f"pass `{name.id}` as a parameter and `return` the new value."
         survey.at("PL102", name, f"`{name.id}` is read before anything is assigned to it", hint)
 
@@ -136,7 +179,7 @@ def _places(survey: Survey) -> None:
     for node in survey.all(n.Break, n.Continue):
         if not _in_loop(survey, node):
             word = "break" if isinstance(node, n.Break) else "continue"
-            survey.at("PL024", node, f"`{word}` stands outside of any loop", "delete it, or move it into a `for`.")
+            survey.at("PL024", node, f"`{word}` stands outside of any loop", "write `pass`, or move it into a `for`.")
     for node in survey.all(n.Return):
         if not any(isinstance(outer, n.Def) for outer in survey.above(node)):
             _top_level_return(survey, node)
@@ -160,6 +203,9 @@ def _top_level_return(survey: Survey, node: n.Return) -> None:
     at_end = survey.parent[node] is survey.module
     after = "" if at_end else " and put the lines after it in an `else`"
     message = "`return` stands outside of any `def`; a plan gives its value in `result`"
+    if value == "result":
+        survey.at("PL025", node, message, "delete this line: `result` has its value already.")
+        return
     survey.at("PL025", node, message, f"write `result = {value}`{after}.")
 
 
@@ -172,8 +218,25 @@ def _result(survey: Survey) -> None:
         survey.complain("PL201", last.start, _line_end(survey, last), message, "write `result = None` at the start.")
     elif not any(fault.code == "PL025" for fault in survey.faults):
         message = "the plan never assigns `result`, which is what it gives back"
+        meant = next((name for name in survey.names.unknown if name.id == "result"), None)
+        if meant is not None:
+            place = survey.parent.get(meant, meant)
+            survey.at("PL109", place, message, _assigned(survey, place, meant))
+            return
         hint = f"end it with `result = {_last_value(survey)}`."
         survey.complain("PL109", last.start, _line_end(survey, last), message, hint)
+
+
+def _assigned(survey: Survey, place: n.Node, name: n.Name) -> str:
+    """Return how ``result`` is assigned what ``place`` seems to give it."""
+    value = None
+    if isinstance(place, n.Compare) and place.ops == ["=="] and place.operands[0] is name:
+        value = place.operands[1]
+    if isinstance(place, n.Call) and place.function is name and len(place.args) == 1:
+        value = place.args[0]
+    if value is None or not isinstance(survey.parent.get(place), n.ExprStatement):
+        return "assign it first: `result = []` or what it should be."
+    return f"write `result = {survey.text(value)}`."
 
 
 def _line_end(survey: Survey, node: n.Node) -> int:
@@ -187,4 +250,12 @@ def _last_value(survey: Survey) -> str:
             return statement.targets[0].id
         if isinstance(statement, n.ExprStatement):
             return survey.text(statement.value)
+        if isinstance(statement, n.Def):
+            return _called(survey, statement)
     return "None"
+
+
+def _called(survey: Survey, function: n.Def) -> str:
+    needed = [p.target.id for p in function.parameters.positional if p.default is None]
+    given = [name if name in survey.vocabulary else "None" for name in needed]
+    return f"{function.target.id}({', '.join(given)})"

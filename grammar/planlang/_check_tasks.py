@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import Parameter
 
 from . import _nodes as n
-from ._scopes import Binding
-from ._survey import Function, Survey
+from ._check_late_binding import check_late_binding
+from ._survey import Function, Survey, root_of
+from ._vocabulary import Word
 
 __all__ = ["check_tasks"]
 
@@ -17,7 +19,7 @@ _COMPREHENSIONS = n.ListComp | n.SetComp | n.DictComp | n.Generator
 
 def check_tasks(survey: Survey) -> None:
     """Judge recursion, and everything about the functions that words run as tasks."""
-    reads = {node: _read_in(survey, node) for node in survey.all(n.Def, n.Lambda)}
+    reads = {node: survey.read_in(node) for node in survey.all(n.Def, n.Lambda)}
     _recursion(survey, reads)
     tasks: list[Function] = []
     for call in survey.all(n.Call):
@@ -25,18 +27,10 @@ def check_tasks(survey: Survey) -> None:
             tasks.extend(survey.thunks(call))
             _called_at_once(survey, call)
             _parameters(survey, call)
+            _not_functions(survey, call)
     _changes(survey, reads, tasks)
     _waiting_inside(survey)
-    _late_binding(survey)
-
-
-def _read_in(survey: Survey, function: n.Node) -> list[n.Name]:
-    return [node for node in survey.within(function) if isinstance(node, n.Name) and _is_read(survey, node)]
-
-
-def _is_read(survey: Survey, name: n.Name) -> bool:
-    binding = survey.names.of.get(name)
-    return binding is not None and name in binding.reads
+    check_late_binding(survey)
 
 
 # ---- recursion
@@ -94,19 +88,83 @@ def _name(survey: Survey, function: n.Node) -> str:
 def _called_at_once(survey: Survey, call: n.Call) -> None:
     """Name calls where functions belong: they would run one after another, before the word starts."""
     word = survey.word(call)
-    if word is None or any(p.kind is Parameter.VAR_POSITIONAL for p in word.signature.parameters.values()):
+    if word is None:
         return
-    for argument in call.args[:1]:
+    stages = _takes_stages(word)
+    for argument in call.args[1:] if stages else call.args[:1]:
         inner = argument.element if isinstance(argument, n.ListComp | n.Generator) else argument
         items = inner.items if isinstance(inner, n.ListDisplay | n.TupleDisplay) else [inner]
         loops = argument.clauses if isinstance(argument, n.ListComp | n.Generator) else []
-        for item in items:
-            if isinstance(item, n.Call) and item is not argument and item.callee == n.ALWAYS:
-                used = _used(survey, item, [clause.target for clause in loops])
-                given = f" {', '.join(f'{name}={name}' for name in used)}" if used else ""
-                message = f"this calls at once, one after another, before `{word.name}` starts"
-                survey.at("PL113", item, message, f"hand over a function: `lambda{given}: {survey.text(item)}`.")
-                return
+        at_once = [i for i in items if isinstance(i, n.Call) and (stages or i is not argument) and i.callee == n.ALWAYS]
+        if at_once:
+            names = [clause.target for clause in loops]
+            made = {i: f"lambda{_given(survey, i, names, stages)}: {survey.text(i, 120)}" for i in at_once}
+            message = f"this calls at once, one after another, before `{word.name}` starts"
+            start, end, whole = _replaced(survey, made)
+            survey.complain("PL113", start, end, message, f"write `{whole}`, to hand over {_functions_of(at_once)}.")
+            return
+
+
+def _takes_stages(word: Word) -> bool:
+    return any(p.kind is Parameter.VAR_POSITIONAL for p in word.signature.parameters.values())
+
+
+def _functions_of(calls: list[n.Call]) -> str:
+    return "functions" if len(calls) > 1 else "a function"
+
+
+def _given(survey: Survey, item: n.Node, targets: list[n.Node], stages: bool) -> str:
+    if stages:
+        return " v"
+    used = _used(survey, item, targets)
+    return f" {', '.join(f'{name}={name}' for name in used)}" if used else ""
+
+
+def _replaced(survey: Survey, made: Mapping[n.Call, str]) -> tuple[int, int, str]:
+    """Return the span of all that is replaced and its text with the replacements; the first alone where it is long."""
+    nodes = sorted(made, key=lambda node: node.start)
+    start, end, whole, at = nodes[0].start, nodes[-1].end, "", nodes[0].start
+    for node in nodes:
+        whole += survey.source[at : node.start] + made[node]
+        at = node.end
+    if len(whole) <= _LONGEST_REWRITE and "\n" not in whole:
+        return start, end, whole
+    return start, nodes[0].end, made[nodes[0]]
+
+
+def _not_functions(survey: Survey, call: n.Call) -> None:
+    """Name data where functions belong: texts and dicts of options, stages in a list, no stages at all."""
+    word = survey.word(call)
+    if word is None or not call.args or any(isinstance(a, n.Starred) for a in call.args):
+        return
+    if _takes_stages(word):
+        _stages(survey, call, word)
+        return
+    tasks = call.args[0] if len(call.args) == 1 else None
+    for item in tasks.items if isinstance(tasks, n.ListDisplay | n.TupleDisplay) else ():
+        if isinstance(item, n.Constant | n.FString | n.DictDisplay | n.ListDisplay | n.TupleDisplay):
+            message = f"`{word.name}` runs functions, and this is none"
+            asked = isinstance(item, n.FString) or (isinstance(item, n.Constant) and isinstance(item.value, str))
+            asked = asked and "agent" in survey.vocabulary.words and survey.text(item) != "..."
+            hint = f"write `lambda: agent({survey.text(item)})`." if asked else "put `lambda:` and a call in its place."
+            survey.at("PL108", item, message, hint)
+            return
+
+
+def _stages(survey: Survey, call: n.Call, word: Word) -> None:
+    fixed = [p for p in word.signature.parameters.values() if p.kind in _POSITIONAL]
+    if len(call.args) == len(fixed) and not call.keywords:
+        survey.at("PL106", call, f"`{word.name}` needs a stage", "add one: `lambda item: ...`.")
+    for stage in call.args[len(fixed) :]:
+        if isinstance(stage, n.ListDisplay | n.TupleDisplay):
+            inside = survey.source[stage.start + 1 : stage.end - 1]
+            message = f"`{word.name}` takes its stages one by one, not in a list"
+            short = len(inside) <= _LONGEST_REWRITE and "\n" not in inside and "`" not in inside
+            survey.at("PL108", stage, message, f"write `{inside}`." if short else "delete the `[` and its `]`.")
+
+
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+_LONGEST_REWRITE = 160
 
 
 def _used(survey: Survey, node: n.Node, targets: list[n.Node]) -> list[str]:
@@ -126,13 +184,26 @@ def _parameters(survey: Survey, call: n.Call) -> None:
         many = len(function.parameters.positional)
         if stages and not function.parameters.star and (many == 0 or len(needed) > 3):
             message = f"a stage of `{word.name}` takes one to three parameters, not {many}"
-            survey.at(
-                "PL118", _head(function), message, "take the previous value, the item and its index: `lambda v: ...`."
-            )
+            hint = "take the previous value, and if needed the item and its index: `lambda v, item, index: ...`."
+            if isinstance(function, n.Lambda) and many == 0 and survey.text(function.body) != "...":
+                hint = f"write `lambda v: {survey.text(function.body)}`; it is given the previous value."
+            survey.at("PL118", _head(function), message, hint)
         elif not stages and needed and len(call.args) == 1:
             name = needed[0].target.id
             message = f"`{word.name}` calls this with no arguments, but it needs `{name}`"
-            survey.at("PL118", _head(function), message, f"bind it by default: `{name}={name}`.")
+            survey.at("PL118", _head(function), message, _bound(survey, function, name))
+
+
+def _bound(survey: Survey, function: Function, name: str) -> str:
+    """Return how a thunk gets what it takes as a parameter."""
+    loops = [outer for outer in survey.above(function) if isinstance(outer, n.For | _COMPREHENSIONS)]
+    targets = [c.target for outer in loops for c in ([outer] if isinstance(outer, n.For) else outer.clauses)]
+    bound = {x.id for target in targets for x in survey.within(target) if isinstance(x, n.Name)}
+    if name not in bound:
+        return f"hand over a function without parameters: `lambda: ...`, or bind `{name}` by default."
+    if isinstance(function, n.Lambda) and len(function.parameters.in_slot_order()) == 1:
+        return f"write `lambda {name}={name}: {survey.text(function.body, 120)}`."
+    return f"bind it by default: `{name}={name}`."
 
 
 def _head(function: Function) -> n.Node:
@@ -165,20 +236,14 @@ def _changes(survey: Survey, reads: dict[n.Node, list[n.Name]], tasks: list[Func
 def _changed(survey: Survey, node: n.Node) -> n.Name | None:
     """Return the name whose value ``node`` changes in place."""
     if isinstance(node, n.MethodCall) and node.name in _CHANGES:
-        return _root(node.receiver)
+        return root_of(node.receiver)
     if isinstance(node, n.Subscript):
         user = survey.parent.get(node)
         if (isinstance(user, n.Assign) and node in user.targets) or (
             isinstance(user, n.AugAssign) and user.target is node
         ):
-            return _root(node)
+            return root_of(node)
     return None
-
-
-def _root(node: n.Node) -> n.Name | None:
-    while isinstance(node, n.Subscript):
-        node = node.value
-    return node if isinstance(node, n.Name) else None
 
 
 def _from_outside(survey: Survey, name: n.Name, function: Function) -> bool:
@@ -201,13 +266,47 @@ def _waiting_inside(survey: Survey) -> None:
     for generator in survey.all(n.Generator):
         if generator.body_waits and not _consumed(survey, generator):
             message = "a generator expression that waits for workers stands where nothing takes its items one by one"
-            survey.at("PL122", generator, message, "use a list: write it in `[...]`.")
+            shown = survey.text(generator, 120)
+            bare = shown[1:-1] if generator.start < generator.element.start else shown
+            hint = (
+                f"write `[{bare}]`, a list."
+                if shown != "..." and "`" not in shown
+                else "use a list: put it in `[...]`."
+            )
+            survey.at("PL122", generator, message, hint)
     for call in survey.all(n.Call, n.MethodCall):
         for value in _called_back(call):
             if any(function.body_waits for function in _functions(survey, value)):
-                name = call.name if isinstance(call, n.MethodCall) else call.function.id
+                name = _name_of(call)
+                made = _comprehension(survey, call, value)
                 hint = "compute the values first, in a comprehension or with `parallel`, and use them here."
-                survey.at("PL123", value, f"`{name}` cannot wait for the workers that this function asks", hint)
+                place = call if made else value
+                hint = f"write `{made}`." if made else hint
+                survey.at("PL123", place, f"`{name}` cannot wait for the workers that this function asks", hint)
+
+
+def _name_of(call: n.Call | n.MethodCall) -> str:
+    if isinstance(call, n.MethodCall):
+        return call.name
+    return call.function.id if isinstance(call.function, n.Name) else ""
+
+
+def _comprehension(survey: Survey, call: n.Call | n.MethodCall, function: n.Node) -> str:
+    """Return what does the same as ``map`` or ``filter`` with a lambda, and can wait; or nothing."""
+    word = _name_of(call)
+    if word not in ("map", "filter") or len(call.args) != 2:
+        return ""
+    if not isinstance(function, n.Lambda) or len(function.parameters.in_slot_order()) != 1:
+        return ""
+    item = function.parameters.in_slot_order()[0].target.id
+    body, items = survey.text(function.body), survey.text(call.args[1])
+    if "..." in (body, items) or "`" in body + items:
+        return ""
+    if word == "filter":
+        return f"[{item} for {item} in {items} if {body}]"
+    user = survey.parent.get(call)
+    thunk = f"lambda {item}={item}: " if user is not None and survey.runs_tasks(user) else ""
+    return f"[{thunk}{body} for {item} in {items}]"
 
 
 def _consumed(survey: Survey, generator: n.Node) -> bool:
@@ -237,126 +336,3 @@ def _functions(survey: Survey, value: n.Node) -> list[Function]:
         return [value]
     binding = survey.names.of.get(value) if isinstance(value, n.Name) else None
     return survey.functions.get(binding, []) if binding is not None else []
-
-
-# ---- late binding
-
-
-def _late_binding(survey: Survey) -> None:
-    for function in survey.all(n.Lambda, n.Def):
-        late = [b for b in _loop_names(survey, function) if _runs_after(survey, function, b)]
-        if late:
-            _say_late(survey, function, list(dict.fromkeys(b.name for b in late)))
-
-
-def _loop_names(survey: Survey, function: Function) -> list[Binding]:
-    """Return what ``function`` reads from loops around it, not by default."""
-    body = function.body if isinstance(function.body, list) else [function.body]
-    found: dict[Binding, None] = {}
-    for statement in body:
-        for name in _read_in(survey, statement):
-            binding = survey.names.of[name]
-            owner = survey.owner.get(id(binding.frame.scope)) if binding.frame else None
-            inside = owner is not None and (owner is function or function in survey.above(owner))
-            if not inside and _loop(survey, function, binding) is not None:
-                found[binding] = None
-    return list(found)
-
-
-def _loop(survey: Survey, function: n.Node, binding: Binding) -> n.Node | None:
-    """Return the innermost loop around ``function`` that binds ``binding``."""
-    for outer in survey.above(function):
-        if isinstance(outer, _COMPREHENSIONS) and binding.loop is outer:
-            return outer
-        if isinstance(outer, n.For):
-            targets = [survey.names.of.get(x) for x in survey.within(outer.target) if isinstance(x, n.Name)]
-            if binding in targets:
-                return outer
-    return None
-
-
-def _runs_after(survey: Survey, function: Function, binding: Binding) -> bool:
-    """Say whether a word runs ``function`` only when the loop that binds ``binding`` has moved on."""
-    loop = _loop(survey, function, binding)
-    for value in _uses(survey, function):
-        if any(survey.runs_tasks(outer) for outer in _between(survey, value, loop)):
-            continue
-        if _reaches_tasks(survey, value, loop):
-            return True
-    return False
-
-
-def _uses(survey: Survey, function: Function) -> list[n.Node]:
-    """Return where the function stands as a value: itself, or its name."""
-    if isinstance(function, n.Lambda) and not isinstance(survey.parent.get(function), n.Assign):
-        return [function]
-    bindings = [b for b, functions in survey.functions.items() if function in functions]
-    return [read for binding in bindings for read in binding.reads]
-
-
-def _between(survey: Survey, node: n.Node, loop: n.Node | None) -> list[n.Node]:
-    found: list[n.Node] = []
-    for outer in survey.above(node):
-        if outer is loop:
-            return found
-        found.append(outer)
-    return []
-
-
-def _reaches_tasks(survey: Survey, value: n.Node, loop: n.Node | None) -> bool:
-    """Follow ``value`` out of ``loop``: into a call of a word that runs tasks, or a name handed to one outside."""
-    for outer in survey.above(value):
-        if _uses_up(survey, outer):
-            return False
-        if survey.runs_tasks(outer):
-            return loop is None or loop not in survey.above(outer)
-        holder = _holder(survey, outer, value)
-        if holder is not None:
-            return any(_handed_over(survey, read, loop) for read in holder.reads)
-    return False
-
-
-def _uses_up(survey: Survey, outer: n.Node) -> bool:
-    """Say whether the function goes no further than ``outer``: only ``list`` and the like pass it on."""
-    if not isinstance(outer, n.Lambda | n.Def | n.Module | n.Call) or survey.runs_tasks(outer):
-        return False
-    return not (isinstance(outer, n.Call) and isinstance(outer.function, n.Name) and outer.function.id in _PASS_ON)
-
-
-_PASS_ON = frozenset(("list", "tuple", "reversed", "sorted", "flatten"))
-
-
-def _holder(survey: Survey, outer: n.Node, value: n.Node) -> Binding | None:
-    """Return the name whose value ``outer`` puts ``value`` into."""
-    if isinstance(outer, n.Assign):
-        root = _root(outer.targets[0])
-    elif isinstance(outer, n.AugAssign):
-        root = _root(outer.target)
-    elif isinstance(outer, n.MethodCall) and outer.name in ("append", "extend", "insert", "add"):
-        root = _root(outer.receiver)
-    else:
-        return None
-    return survey.names.of.get(root) if root is not None else None
-
-
-def _handed_over(survey: Survey, read: n.Name, loop: n.Node | None) -> bool:
-    around = list(survey.above(read))
-    return (loop is None or loop not in around) and any(survey.runs_tasks(outer) for outer in around)
-
-
-def _say_late(survey: Survey, function: Function, names: list[str]) -> None:
-    shown = ", ".join(f"`{name}`" for name in names)
-    given = ", ".join(f"{name}={name}" for name in names)
-    message = f"every task would see the last {shown}: the function reads it when it runs, after the loop"
-    if isinstance(function, n.Lambda):
-        own = survey.source[function.parameters.start : function.parameters.end] if _has_own(function) else ""
-        together = f"{own}, {given}" if own else given
-        hint = f"bind it by default: `lambda {together}: {survey.text(function.body)}`."
-        survey.at("PL112", function, message, hint)
-    else:
-        hint = f"bind it by default: `def {function.target.id}({given}):`."
-        survey.at("PL112", function.target, message, hint)
-
-
-def _has_own(function: n.Lambda) -> bool:
-    return bool(function.parameters.in_slot_order())

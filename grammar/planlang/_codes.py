@@ -1,6 +1,6 @@
 """The codes of problems and the page about each. A code never changes its meaning.
 
-PL001 to PL030: text and syntax. PL031 to PL064: Python that plans do not have. PL101 to PL123: names, words, tasks.
+PL001 to PL030: text and syntax. PL031 to PL064: Python that plans do not have. PL101 to PL124: names, words, tasks.
 PL201 onwards: advice, which never blocks a plan.
 """
 
@@ -203,6 +203,7 @@ PAGES: dict[str, Page] = {
         "x = sorted([[1], [2]], key=lambda s: len(scan(s) or []))",
         "counts = [(len(scan(s) or []), s) for s in [[1], [2]]]\nx = sorted(counts)",
     ),
+    "PL124": Page("a word where its value is meant", _WORDS, "x = budget > 5", "x = budget() > 5"),
     "PL201": Page(
         "result is not assigned on every way",
         "The plan fails at its end when it was not.",

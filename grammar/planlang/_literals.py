@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from ._token import KEYWORDS
+
 __all__ = ["Complain", "number", "unescape"]
 
 Complain = Callable[[str, int, int, str, str], None]
@@ -58,9 +60,9 @@ def _by_digits(found: str, kind: str, start: int, end: int, complain: Complain) 
     digits, need = found[2:], _DIGITS[kind]
     if len(digits) < need:
         message = f"the escape `{found}` needs {need} hexadecimal digits"
-        complain(
-            "PL017", start, end, message, f"write `\\{kind}{digits.rjust(need, '0')}`, or `\\{found}` for a backslash."
-        )
+        backslash = f"`\\{found}` for a backslash"
+        hint = f"write `\\{kind}{digits.rjust(need, '0')}`, or {backslash}." if digits else f"write {backslash}."
+        complain("PL017", start, end, message, hint)
         return ""
     point = int(digits, 16)
     if point > 0x10FFFF or 0xD800 <= point <= 0xDFFF:
@@ -86,6 +88,7 @@ _FLOAT = re.compile(
     re.ASCII,
 )
 _COMPLEX = re.compile(r"[\d_.]+(?:[eE][+-]?\d+)?[jJ]", re.ASCII)
+_THOUSANDS = {"k": "000", "m": "000_000"}
 _LONGEST = 40
 """Digits; longer literals are far above any bound, and turning them into numbers costs."""
 
@@ -115,8 +118,8 @@ def _integer(text: str, start: int, end: int, largest: int, complain: Complain) 
     message = f"the integer `{_short(text)}` is above {largest:,}, the largest that a plan may write"
     times, rest = divmod(value, largest)
     product = f"{times} * {largest} + {rest}" if rest else f"{times} * {largest}"
-    computed = f", or compute it: `{product}`" if 1 <= times <= largest and len(digits) <= _LONGEST else ""
-    complain("PL026", start, end, message, f"write {largest} or less{computed}.")
+    computed = f"write `{product}`, or " if 1 <= times <= largest and len(digits) <= _LONGEST else "use "
+    complain("PL026", start, end, message, f"{computed}a number of at most {largest}.")
     return 0
 
 
@@ -129,6 +132,13 @@ def _number_hint(text: str) -> str:
     if bare.isascii() and bare.isdigit():
         return f"write `{bare}` (or `0o{bare}` for an octal number)."
     lead = re.match(r"\d+", text)
-    if lead and text[lead.end() :].isidentifier() and not text.startswith("0"):
-        return f"write `{lead.group()} {text[lead.end() :]}`, with a blank after the number, or put the name in front."
+    rest = text[lead.end() :] if lead else ""
+    if lead and rest.lower() in _THOUSANDS:
+        return f"write `{lead.group()}_{_THOUSANDS[rest.lower()]}`."
+    if lead and rest.strip("_0123456789") == "":
+        return f"write `{re.sub('_+', '_', text).strip('_')}`."
+    if lead and rest in KEYWORDS:
+        return f"write `{lead.group()} {rest}`, with a blank after the number."
+    if lead and rest.isidentifier() and not text.startswith("0"):
+        return f"write `{rest.lstrip('_')}_{lead.group()}`, since names do not begin with digits."
     return "write it in decimal digits, such as `12`, `0.5` or `1_000`."

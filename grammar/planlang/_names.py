@@ -2,12 +2,42 @@
 
 from __future__ import annotations
 
-__all__ = ["BUILTINS", "METHODS", "NOT_BUILTINS"]
+__all__ = ["BUILTINS", "BUILTIN_ARGUMENTS", "ELSEWHERE", "METHODS", "NOT_BUILTINS"]
 
 _BUILTINS = """
 len range enumerate zip sorted reversed min max sum any all map filter list dict set tuple str int float bool round abs
 divmod isinstance
 """
+_MANY = 1_000_000
+BUILTIN_ARGUMENTS: dict[str, tuple[int, int, tuple[str, ...] | None]] = {
+    "len": (1, 1, ()),
+    "range": (1, 3, ()),
+    "enumerate": (1, 2, ("start",)),
+    "zip": (0, _MANY, ("strict",)),
+    "sorted": (1, 1, ("key", "reverse")),
+    "reversed": (1, 1, ()),
+    "min": (1, _MANY, ("default", "key")),
+    "max": (1, _MANY, ("default", "key")),
+    "sum": (1, 2, ("start",)),
+    "any": (1, 1, ()),
+    "all": (1, 1, ()),
+    "map": (2, _MANY, ()),
+    "filter": (2, 2, ()),
+    "round": (1, 2, ("ndigits",)),
+    "abs": (1, 1, ()),
+    "divmod": (2, 2, ()),
+    "isinstance": (2, 2, ()),
+    "list": (0, 1, ()),
+    "dict": (0, 1, None),
+    "set": (0, 1, ()),
+    "tuple": (0, 1, ()),
+    "str": (0, 1, ()),
+    "int": (0, 2, ("base",)),
+    "float": (0, 1, ()),
+    "bool": (0, 1, ()),
+}
+"""How many arguments a builtin takes by position, at least and at most, and which keywords; ``None``: any."""
+
 _METHODS = """
 append extend insert pop remove index count sort reverse copy clear get keys values items setdefault update add discard
 union intersection difference symmetric_difference issubset issuperset isdisjoint split rsplit splitlines strip lstrip
@@ -22,7 +52,7 @@ _REACHES_OUT = "a plan reaches nothing but the words it was given"
 _DATA = "keep data in dicts, and test it with `==`, `in` and `isinstance`"
 
 NOT_BUILTINS: dict[str, str] = {
-    "print": "write `log(...)`",
+    "print": "use `log(message)`",
     "open": f"use the words for files; {_REACHES_OUT}",
     "input": "read `args` instead",
     "eval": "compute the value in the plan itself",
@@ -47,16 +77,16 @@ NOT_BUILTINS: dict[str, str] = {
     "callable": "call it, or pass a `lambda`",
     "iter": "use a `for` loop",
     "next": "use a `for` loop with `break`, or `xs[0]`",
-    "repr": 'write `f"{x!r}"`',
-    "format": 'write `f"{x:.2f}"`',
-    "ascii": 'write `f"{x!a}"`',
+    "repr": 'use `f"{x!r}"`',
+    "format": 'use `f"{x:.2f}"`',
+    "ascii": 'use `f"{x!a}"`',
     "chr": "write the character itself",
     "ord": "compare texts with `<`",
-    "hex": 'write `f"{x:x}"`',
-    "oct": 'write `f"{x:o}"`',
-    "bin": 'write `f"{x:b}"`',
+    "hex": 'use `f"{x:x}"`',
+    "oct": 'use `f"{x:o}"`',
+    "bin": 'use `f"{x:b}"`',
     "pow": "multiply",
-    "slice": "write `xs[a:b]`",
+    "slice": "use `xs[a:b]`",
     "frozenset": "use a sorted tuple",
     "bytes": "use a text",
     "bytearray": "use a text",
@@ -66,7 +96,55 @@ NOT_BUILTINS: dict[str, str] = {
     "exit": "let the plan end",
     "quit": "let the plan end",
     "help": "delete it",
-    "Exception": "let the value be `None`",
-    "ValueError": "let the value be `None`",
 }
 """Builtins of Python that plans do not have, with what to write instead."""
+_EXCEPTIONS = """
+BaseException Exception ArithmeticError AssertionError AttributeError ConnectionError IndexError KeyError LookupError
+NameError NotImplementedError OSError OverflowError RuntimeError StopIteration SyntaxError TimeoutError TypeError
+UnicodeError ValueError ZeroDivisionError NotImplemented
+"""
+_NONE = "let the value be `None`, and test for it with `if answer is None:`"
+NOT_BUILTINS |= dict.fromkeys(_EXCEPTIONS.split(), _NONE)
+
+ELSEWHERE: dict[str, str] = {
+    "Counter": "count in a dict: `counts[key] = counts.get(key, 0) + 1`",
+    "defaultdict": "use a dict with `d.setdefault(key, []).append(x)`",
+    "OrderedDict": "use a dict: it keeps its order",
+    "deque": "use a list",
+    "namedtuple": "use a dict",
+    "dataclass": "use a dict",
+    "BaseModel": "use a dict",
+    "Path": "paths are texts: use `split`, `startswith` and `endswith`",
+    "reduce": "use a `for` loop, `sum`, `min` or `max`",
+    "partial": "use a `lambda` with defaults",
+    "product": "use nested `for` in a comprehension",
+    "chain": "use a comprehension with two `for`",
+    "combinations": "use nested `for` in a comprehension",
+    "deepcopy": "build the new value with a comprehension",
+    "cast": "leave it out and keep the value",
+    "sleep": "leave it out: words wait by themselves",
+    "gather": "use `parallel([...])`",
+    "dumps": "use `to_json(x)`",
+    "loads": "use the value itself: a worker's checked answer is data already",
+    "require": "leave it out: a plan imports nothing",
+    "length": "use `len(x)`",
+    "lenght": "use `len(x)`",
+    "this": "use the value's own name",
+    "self": "use the value's own name: plans have no classes",
+    "ctx": "call the word alone, without a context in front",
+    "context": "call the word alone, without a context in front",
+    "workflow": "run a saved plan with the word for it, or write its steps here",
+    "Set": "use `set(xs)`",
+    "Map": "use `{}`",
+    "Array": "use `[]`",
+    "Object": "use `{}`",
+    "parseInt": "use `int(x)`",
+    "parseFloat": "use `float(x)`",
+    "String": "use `str(x)`",
+    "Number": "use `float(x)`",
+    "Boolean": "use `bool(x)`",
+    "echo": "use `log(message)`",
+    "puts": "use `log(message)`",
+    "printf": "use `log(message)`",
+}
+"""Names that other libraries and languages have, with what to write instead."""

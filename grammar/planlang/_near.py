@@ -7,6 +7,9 @@ from collections.abc import Iterable
 __all__ = ["listed", "nearest"]
 
 _CUSTOMARY = {"true": "True", "false": "False", "null": "None", "none": "None", "undefined": "None", "nil": "None"}
+_ALIKE = 0.7
+_NEARLY_SAME = 0.85
+"""Few misspell the first letter of a name: where it differs, the rest must be nearly the same."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -19,8 +22,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
             return other
     from difflib import get_close_matches  # only for plans with problems: it costs a start-up
 
-    cut = 0.6 if len(name) > 4 else 0.75
-    return next(iter(get_close_matches(name[:60], names, 1, cut)), "")
+    short = name[:60]
+    for near in get_close_matches(short, names, 3, _ALIKE):
+        if near != name and (near[0] == short[0] or get_close_matches(short, [near], 1, _NEARLY_SAME)):
+            return near
+    return ""
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:

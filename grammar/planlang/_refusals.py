@@ -58,20 +58,24 @@ REFUSALS: dict[str, tuple[str, str, str]] = {
     "async": (
         "PL041",
         "`async` and `await` are not needed in a plan: a word that waits is simply called",
-        "write `def` and `for`, and delete every `await`; use `parallel([...])` to run calls at once.",
+        "delete it, and every other `async` and `await`; use `parallel([...])` to run calls at once.",
     ),
     "match": (
         "PL043",
         "`match` is not part of the plan language",
         "use `if` and `elif` with `==` or `isinstance`.",
     ),
-    "decorator": ("PL044", "decorators are not part of the plan language", "delete the `@` line."),
+    "decorator": ("PL044", "decorators are not part of the plan language", "delete this line."),
     "walrus": (
         "PL045",
         "`:=` is not part of the plan language",
         "assign the name with `=` in a line of its own before this one.",
     ),
-    "**": ("PL046", "`**` as power is not part of the plan language", "multiply: `x * x` for `x ** 2`."),
+    "**": (
+        "PL046",
+        "`**` as power is not part of the plan language",
+        "multiply: `x * x` for `x ** 2`; there are no roots.",
+    ),
     "@": ("PL047", "`@` is not an operator of the plan language", "use `*` and `sum`."),
     "~": ("PL048", "`~` is not part of the plan language", "use `not x`, or `-x - 1` for a number."),
     "<<": (
@@ -83,13 +87,13 @@ REFUSALS: dict[str, tuple[str, str, str]] = {
     "/": (
         "PL053",
         "a `/` among parameters is not part of the plan language",
-        "delete the `/`: every parameter may be given by position.",
+        "delete it: every parameter may be given by position.",
     ),
     "<>": ("PL055", "`<>` is not an operator", "write `!=`."),
 }
 
 MODULES: dict[str, str] = {
-    "json": "write `to_json(x)` for `json.dumps(x)`; a worker's checked answer needs no `json.loads`",
+    "json": "use `to_json(x)` for `json.dumps(x)`; a worker's checked answer needs no `json.loads`",
     "math": "use `//`, `%`, `round`, `min` and `max`",
     "random": "give workers different `sample=` numbers instead of chance",
     "re": "use `in`, `split`, `startswith`, `find` and the other methods of texts",
@@ -103,9 +107,26 @@ MODULES: dict[str, str] = {
     "sys": "a plan has no streams and no arguments but `args`",
     "pathlib": "paths are texts: use `split`, `startswith` and `endswith`",
     "datetime": "a plan has no clock, so that it can be replayed",
-    "logging": "write `log(message)`",
+    "logging": "use `log(message)`",
     "concurrent": "`parallel([...])` runs calls at once",
     "dataclasses": "keep the data in a dict",
     "statistics": "use `sum(xs) / len(xs)` and `sorted`",
+    "copy": "build the new value with a comprehension, or `xs.copy()`",
+    "string": "write the characters themselves in a text",
+    "subprocess": "a plan starts no programs; its words are all it can do",
+    "shutil": "a plan changes no files; its words are all it can do",
+    "requests": "a plan has no network; its words are all it can do",
+    "threading": "`parallel([...])` runs calls at once",
+    "uuid": "number things by their place, with `enumerate`",
+    "hashlib": "compare values with `==`; a dict finds its keys by itself",
+    "operator": "use a `lambda`",
+    "JSON": "use `to_json(x)` for `JSON.stringify(x)`; a worker's checked answer needs no `JSON.parse`",
+    "console": "use `log(message)`",
+    "Math": "use `round`, `min`, `max`, `abs` and `//`",
+    "Promise": "call words directly; `parallel([...])` runs them at once",
+    "Object": "use `d.keys()`, `d.values()` and `d.items()`",
+    "process": "a plan has no environment and no arguments but `args`",
+    "ctx": "call the word alone, without a context in front",
+    "context": "call the word alone, without a context in front",
 }
 """What to write instead of a module's functions."""

@@ -11,7 +11,7 @@ from ._names import BUILTINS
 from ._scopes import Binding, Names
 from ._vocabulary import Vocabulary, Word
 
-__all__ = ["Function", "Survey"]
+__all__ = ["Function", "Survey", "root_of"]
 
 Function = n.Def | n.Lambda
 
@@ -81,6 +81,11 @@ class Survey:
             yield node
             waiting.extend(n.children(node)[::-1])
 
+    def read_in(self, node: n.Node) -> list[n.Name]:
+        """Return the names that are read in ``node``, of those that the plan binds."""
+        names = [inner for inner in self.within(node) if isinstance(inner, n.Name)]
+        return [name for name in names if name in self.names.of and name in self.names.of[name].reads]
+
     def text(self, node: n.Node, most: int = 60) -> str:
         """Return the source of ``node`` for a hint, or ``...`` where it is long."""
         found = self.source[node.start : node.end]
@@ -118,6 +123,13 @@ class Survey:
                 elif isinstance(item, n.Name) and item in self.names.of:
                     found.extend(self.functions.get(self.names.of[item], []))
         return found
+
+
+def root_of(node: n.Node) -> n.Name | None:
+    """Return the name whose value ``node`` is, or is a part of, or nothing."""
+    while isinstance(node, n.Subscript):
+        node = node.value
+    return node if isinstance(node, n.Name) else None
 
 
 def _items(argument: n.Node) -> list[n.Node]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _nodes as n
 from ._building import Building
 
-__all__ = ["as_aug_target", "as_target"]
+__all__ = ["as_aug_target", "as_target", "line_prefix"]
 
 _KINDS: dict[type[n.Node], str] = {
     n.Call: "a call",
@@ -39,10 +39,32 @@ def as_target(b: Building, node: n.Node, starred: bool = False) -> n.Node:
             hint = "keep the `*` of one of them."
             b.complain("PL021", stars[1].start, stars[1].end, "only one name of an unpacking may take the rest", hint)
         return node
+    prefixed = _without_prefix(node)
+    if prefixed is not None:
+        said = "a line number" if isinstance(node, n.Chain) else "the mark of a diff"
+        return line_prefix(b, node, prefixed, said)
     if isinstance(node, n.Starred) and starred:
         node.value = as_target(b, node.value)
         return node
     return _bad(b, node)
+
+
+def _without_prefix(node: n.Node) -> n.Node | None:
+    """Return the target behind ``12 |``, ``+`` or ``-``, which copied lines begin with."""
+    if isinstance(node, n.Chain) and node.ops == ["|"] and isinstance(node.operands[0], n.Constant):
+        return node.operands[1] if isinstance(node.operands[1], n.Name | n.Subscript) else None
+    if isinstance(node, n.Unary) and node.op in ("+", "-") and isinstance(node.operand, n.Name | n.Subscript):
+        return node.operand
+    return None
+
+
+def line_prefix(b: Building, node: n.Node, target: n.Node, said: str) -> n.Node:
+    """Complain, once a plan, about what stands in front of its lines, and return the target behind it."""
+    message = f"this line begins with {said}, which is not part of a plan"
+    if not any(fault.message == message for fault in b.faults):
+        hint = "delete it, and the others like it; send the plan's lines alone."
+        b.complain("PL009", node.start, target.start, message, hint)
+    return target
 
 
 def as_aug_target(b: Building, node: n.Node, op: str) -> n.Node:
@@ -55,6 +77,13 @@ def as_aug_target(b: Building, node: n.Node, op: str) -> n.Node:
     return as_target(b, node)
 
 
+def _hyphened(node: n.Node) -> bool:
+    if not isinstance(node, n.Chain) or set(node.ops) != {"-"}:
+        return False
+    ends = [one.end + 1 for one in node.operands[:-1]]
+    return all(isinstance(one, n.Name) for one in node.operands) and ends == [one.start for one in node.operands[1:]]
+
+
 def _bad(b: Building, node: n.Node) -> n.Node:
     text = b.text_of(node)
     if isinstance(node, n.Starred):
@@ -62,6 +91,10 @@ def _bad(b: Building, node: n.Node) -> n.Node:
             "a target with `*` needs other names around it",
             f"write `{b.text_of(node.value)}, = ...` or drop `*`.",
         )
+    elif isinstance(node, n.Lambda):
+        message, hint = "a lambda holds one expression, and `=` assigns", "use `==` to compare, or a `def`."
+    elif _hyphened(node):
+        message, hint = "names have no `-`", f"write `{text.replace('-', '_')}`."
     elif text in ("None", "True", "False"):
         message, hint = f"`{text}` is a keyword and cannot be assigned to", "choose another name."
     else:

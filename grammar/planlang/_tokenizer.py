@@ -15,12 +15,13 @@ import re
 from collections.abc import Callable
 
 from . import _cut_messages as said
-from ._characters import clean, stray
+from ._characters import clean, stray, stray_pair
 from ._faults import Fault
 from ._layout import Layout
 from ._limits import Rules
 from ._literals import number, unescape
 from ._prose import looks_like_prose
+from ._texts import as_text, closed_below, ends_escaped, text_before
 from ._token import CLOSERS, KEYWORDS, OPENERS, OPERATORS, Token
 
 __all__ = ["Tokens", "tokenize"]
@@ -45,6 +46,9 @@ _SELF_DOCUMENTING = re.compile(r"=(?!=)[ \t\r\n]*(?=[}!:])")
 _CONVERSION = re.compile(r"![ \t]*(\w*)[ \t]*")
 _CURLY = {"\u201c": '\u201c\u201d\u201e"', "\u201d": '\u201c\u201d\u201e"', "\u201e": '\u201c\u201d\u201e"'}
 _CURLY |= dict.fromkeys("\u2018\u2019\u201a", "\u2018\u2019\u201a'")
+_CURLY |= dict.fromkeys("\u00ab\u00bb", '\u00ab\u00bb"') | dict.fromkeys("\u300c\u300d", '\u300c\u300d"')
+_CURLY |= {"\uff02": '\uff02"', "\uff07": "\uff07'"}
+_LONGEST_TEMPLATE = 4_000
 _STARTS = frozenset(("NAME", "NUMBER", "STRING", "FSTART", "True", "False", "None", "(", "[", "{", "-"))
 _DEEPEST_FSTRING = 12
 _REREADS = 4
@@ -231,6 +235,8 @@ class _Cutter:
         return pos + len(text)
 
     def _comment(self, text: str, pos: int, base: int) -> int:
+        if base >= 0 and len(self.brackets[base][0]) == len("f'") and "}" in text:
+            raise self._spoil("PL016", pos, pos + 1, *said.FIELD_COMMENT)
         self.out.code_characters -= len(text)
         return pos + len(text)
 
@@ -303,16 +309,34 @@ class _Cutter:
         char = self.source[pos]
         if char in _CURLY:
             return self._curly(pos)
+        if char == "`" and not self.line_spoiled:
+            return self._backtick(pos)
+        if char == "\\" and any(opener.startswith("f") for opener, _ in self.brackets):
+            raise self._spoil("PL016", pos, pos + 1, *said.FIELD_BACKSLASH)
         if char == "\\":
             raise self._spoil("PL006", pos, pos + 1, *said.BACKSLASH)
         if not self.line_spoiled and looks_like_prose(self.source[self.layout.line_begin(pos) : self._line_end(pos)]):
             raise self._spoil("PL006", pos, pos + 1, "", "")
+        pair = stray_pair(self.source, pos)
         if not self.line_spoiled:
-            self.once("PL006", pos, pos + 1, *stray(char))
+            self.once("PL006", pos, pos + (2 if pair else 1), *(pair or stray(char)))
         self.line_spoiled = self.line_spoiled or not char.isspace()
         return pos + 1
 
     # ---- texts
+
+    def _backtick(self, pos: int) -> int:
+        """Read a text between backticks, as other languages have them, as if it were a text of Python."""
+        close = self.source.find("`", pos + 1)
+        if close < 0 or close - pos > _LONGEST_TEMPLATE or self.source.startswith("``", pos):
+            self.once("PL006", pos, pos + 1, *stray("`"))
+            self.line_spoiled = True
+            return pos + 1
+        inside = self.source[pos + 1 : close]
+        self.once("PL006", pos, close + 1, *said.template(as_text(inside)))
+        self.out.code_characters -= close + 1 - pos
+        self.tokens.append(Token("STRING", inside, pos, close + 1))
+        return close + 1
 
     def _curly(self, pos: int) -> int:
         """Read a text between curly quotes as if they were straight."""
@@ -321,8 +345,8 @@ class _Cutter:
         line_end = self._line_end(pos + 1)
         close = next((i for i in range(pos + 1, line_end) if self.source[i] in quotes), -1)
         if close < 0:
-            raise self._spoil("PL007", pos, pos + 1, *said.curly_quote(straight))
-        self.once("PL007", pos, pos + 1, *said.curly_quote(straight))
+            raise self._spoil("PL007", pos, pos + 1, *said.curly_quote(self.source[pos], straight))
+        self.once("PL007", pos, pos + 1, *said.curly_quote(self.source[pos], straight))
         self.tokens.append(Token("STRING", self.source[pos + 1 : close], pos, close + 1))
         return close + 1
 
@@ -352,13 +376,33 @@ class _Cutter:
         return end
 
     def _unclosed_text(self, quote: str, pos: int) -> _Spoiled:
-        if len(quote) == 1:
-            field = self._own_field(quote)
+        field = self._own_field(quote)
+        if len(quote) == 3:
             if field >= 0:
-                return self._spoil("PL016", field, field + 1, *said.FIELD_OPEN)
-            return self._spoil("PL013", pos, pos + 1, *said.unclosed_quote(quote))
-        self.complain("PL013", pos, pos + 3, *said.unclosed_quote(quote))
-        return _Spoiled(len(self.source), [])
+                self.complain("PL016", field, field + 1, *said.FIELD_OPEN)
+                return _Spoiled(self._line_end(pos + 3), [])
+            self.complain("PL013", pos, pos + 3, *said.unclosed_quote(quote))
+            return _Spoiled(len(self.source), [])
+        if field >= 0:
+            return self._spoil("PL016", field, field + 1, *said.FIELD_OPEN)
+        return self._unclosed_line(quote, pos, pos + 1)
+
+    def _unclosed_line(self, quote: str, start: int, inside: int) -> _Spoiled:
+        """Name why a text with one quote has no end on its line, and skip what belongs to it."""
+        before = text_before(self.tokens[self.line_token :], self.source, start)
+        if before is not None and before.end == start:
+            return self._spoil("PL013", start, inside, *said.one_quote_more(quote))
+        if before is not None and self.source[before.end - 1] == quote:
+            column = before.start - self.layout.line_begin(before.start) + 1
+            return self._spoil("PL013", before.end - 1, before.end, *said.closed_too_early(quote, column))
+        if ends_escaped(self.source[inside : self._line_end(inside)], quote):
+            return self._spoil("PL013", start, inside, *said.escaped_quote(quote))
+        close = closed_below(self.source, quote, inside)
+        if close < 0:
+            return self._spoil("PL013", start, inside, *said.unclosed_quote(quote))
+        self.complain("PL013", start, inside, *said.over_lines(quote))
+        resume = self._line_end(close)
+        return _Spoiled(resume, self._still_open(self.source[close + 1 : resume]))
 
     def _own_field(self, quote: str) -> int:
         """Return where the field opened in which a quote is really the end of the f-string around it, or -1."""
@@ -403,7 +447,7 @@ class _Cutter:
         if not single:
             self.complain("PL013", start, start + len(quote), *said.unclosed_quote(quote))
             raise _Spoiled(size, [])
-        raise self._spoil("PL013", start, start + 1, *said.unclosed_quote(quote))
+        raise self._unclosed_line(quote, start, begin if begin == start else start + 1)
 
     def _brace(self, pos: int) -> int:
         if self.source.startswith(("{{", "}}"), pos):

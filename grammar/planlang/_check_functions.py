@@ -1,0 +1,166 @@
+"""Calls of builtins and of the plan's own functions, and words where a value is meant: what fails whenever it runs."""
+
+from __future__ import annotations
+
+from . import _nodes as n
+from ._names import BUILTIN_ARGUMENTS
+from ._near import listed, nearest
+from ._survey import Function, Survey
+
+__all__ = ["check_functions"]
+
+
+def check_functions(survey: Survey) -> None:
+    """Judge calls that name a builtin or a function of the plan, and words that nobody calls."""
+    for call in survey.all(n.Call):
+        if not isinstance(call.function, n.Name) or _spreads(call):
+            continue
+        if call.function.kind == n.BUILTIN:
+            _builtin(survey, call, call.function.id)
+        function = _only_function(survey, call.function)
+        if function is not None:
+            _own(survey, call, call.function.id, function)
+    for loop in survey.all(n.For, n.Clause):
+        _not_iterable(survey, loop.iterable)
+    for chain in survey.all(n.Chain):
+        _added(survey, chain)
+    for name in survey.all(n.Name):
+        if name.kind == n.WORD and name.id in survey.vocabulary.words and _value_is_meant(survey, name):
+            message = f"`{name.id}` is a word, and its value is meant here"
+            survey.at("PL124", name, message, f"write `{name.id}()`." if _bare(survey, name.id) else _call_it(name.id))
+
+
+def _not_iterable(survey: Survey, node: n.Node) -> None:
+    if not isinstance(node, n.Constant) or isinstance(node.value, str):
+        return
+    counted = type(node.value) is int
+    hint = f"write `range({node.value})`." if counted else "give it a list, or `range(n)`."
+    survey.at("PL108", node, f"`{survey.text(node)}` cannot be looped over", hint)
+
+
+def _added(survey: Survey, chain: n.Chain) -> None:
+    """Name a text and a number with ``+`` between them."""
+    for at, op in enumerate(chain.ops):
+        left, right = chain.operands[at], chain.operands[at + 1]
+        if op == "+" and _is_text(left if at == 0 else chain.operands[0]) and _is_number(right):
+            number = right
+        elif op == "+" and at == 0 and _is_number(left) and _is_text(right):
+            number = left
+        else:
+            continue
+        message = "`+` does not join a text and a number"
+        survey.at("PL108", number, message, f"write `str({survey.text(number)})`, or use an f-string.")
+        return
+
+
+def _is_text(node: n.Node) -> bool:
+    return isinstance(node, n.FString) or (isinstance(node, n.Constant) and isinstance(node.value, str))
+
+
+def _is_number(node: n.Node) -> bool:
+    if isinstance(node, n.Call) and isinstance(node.function, n.Name):
+        return node.function.kind == n.BUILTIN and node.function.id in ("len", "int", "float", "round", "abs")
+    return False
+
+
+def _spreads(call: n.Call) -> bool:
+    return any(isinstance(a, n.Starred) for a in call.args) or any(not k.name for k in call.keywords)
+
+
+def _bare(survey: Survey, word: str) -> bool:
+    """Say whether a word can be called without arguments."""
+    parameters = survey.vocabulary.words[word].signature.parameters.values()
+    return all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+
+
+def _call_it(word: str) -> str:
+    return f"call it: `{word}(...)`."
+
+
+def _value_is_meant(survey: Survey, name: n.Name) -> bool:
+    user = survey.parent.get(name)
+    if isinstance(user, n.Compare | n.Chain | n.Unary):
+        return True
+    if isinstance(user, n.Subscript):
+        return user.value is name
+    if isinstance(user, n.For | n.Clause):
+        return user.iterable is name
+    if isinstance(user, n.If):
+        return name in user.tests
+    return isinstance(user, n.Conditional) and user.test is name
+
+
+# ---- builtins
+
+
+def _builtin(survey: Survey, call: n.Call, name: str) -> None:
+    least, most, known = BUILTIN_ARGUMENTS[name]
+    for keyword in call.keywords:
+        if known is not None and keyword.name not in known:
+            _unknown(survey, keyword, name, known)
+            return
+    given = len(call.args)
+    if given > most:
+        message = f"`{name}` takes at most {most} argument{'s' * (most != 1)} by position, not {given}"
+        survey.at("PL107", call.args[most], message, _one_value(name))
+    elif given < least:
+        message = f"`{name}` needs {least - given} argument{'s' * (least - given != 1)} more"
+        survey.at("PL106", call, message, f"call it as `{name}({', '.join('xy'[:least])})`.")
+
+
+def _one_value(name: str) -> str:
+    if name in ("sum", "any", "all", "list", "tuple", "set", "sorted"):
+        return f"put the values in a list: `{name}([...])`."
+    return f"delete it, or call `{name}` once for each."
+
+
+def _unknown(survey: Survey, keyword: n.Keyword, name: str, known: tuple[str, ...]) -> None:
+    message = f"`{name}` has no keyword `{keyword.name}`"
+    near = nearest(keyword.name or "", known)
+    if near:
+        hint = f"write `{near}`; it takes: {listed(known)}."
+        survey.complain("PL105", keyword.start, keyword.start + len(keyword.name or ""), message, hint)
+    else:
+        survey.at("PL105", keyword, message, f"delete it; it takes: {listed(known)}.")
+
+
+# ---- the plan's own functions
+
+
+def _only_function(survey: Survey, name: n.Name) -> Function | None:
+    """Return the one function that ``name`` can be, or nothing where it may be another."""
+    binding = survey.names.of.get(name)
+    functions = survey.functions.get(binding, []) if binding is not None else []
+    return functions[0] if binding is not None and len(functions) == len(binding.writes) == 1 else None
+
+
+def _own(survey: Survey, call: n.Call, name: str, function: Function) -> None:
+    parameters = function.parameters
+    places = [p.target.id for p in parameters.positional]
+    named = [*places, *(p.target.id for p in parameters.keyword_only)]
+    given = set(places[: len(call.args)])
+    if len(call.args) > len(places) and parameters.star is None:
+        message = f"`{name}` takes at most {len(places)} argument{'s' * (len(places) != 1)}, not {len(call.args)}"
+        survey.at("PL107", call.args[len(places)], message, f"call it as `{_shown(survey, name, function)}`.")
+        return
+    for keyword in call.keywords:
+        wanted = keyword.name or ""
+        if wanted in given:
+            message = f"`{wanted}` of `{name}` is given twice"
+            survey.at("PL120", keyword, message, "delete it, or the other one.")
+            return
+        if wanted not in named and parameters.double_star is None:
+            _unknown(survey, keyword, name, tuple(one for one in named if one not in given))
+            return
+        given.add(wanted)
+    needed = [p for p in (*parameters.positional, *parameters.keyword_only) if p.default is None]
+    missing = [p.target.id for p in needed if p.target.id not in given]
+    if missing:
+        message = f"`{name}` needs {' and '.join(f'`{one}`' for one in missing)}"
+        survey.at("PL106", call, message, f"call it as `{_shown(survey, name, function)}`.")
+
+
+def _shown(survey: Survey, name: str, function: Function) -> str:
+    items = function.parameters.in_slot_order()
+    inside = survey.source[function.parameters.start : function.parameters.end] if items else ""
+    return f"{name}({inside if len(inside) <= 80 else '...'})"
