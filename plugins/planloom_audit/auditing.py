@@ -115,7 +115,7 @@ def _chosen(desk: JobDesk, options: AuditOptions, written: WrittenPlan | None) -
 
 def _found(control: RunControl) -> str:
     state = control.states.get(AUDIT.name)
-    return f"{state.found} findings so far" if isinstance(state, AuditRun) else ""
+    return f"places reported so far: {state.found}" if isinstance(state, AuditRun) else ""
 
 
 def _has_lead(settings: Settings) -> bool:
@@ -186,7 +186,7 @@ def _notes(outcome: Outcome, run: AuditRun, chosen: _Chosen) -> list[str]:
     if chosen.written:
         written = chosen.written
         notes.append(
-            f"the lead wrote the plan in {len(written.attempts)} attempts, reading {written.prompt_tokens:,} prompt "
+            f"the lead wrote the plan at attempt {len(written.attempts)}, reading {written.prompt_tokens:,} prompt "
             f"tokens, for {show_credits(written.spent.full_price)} credits at full price"
         )
     if outcome.holes:

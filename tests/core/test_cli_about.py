@@ -99,3 +99,10 @@ def test_the_store_is_where_the_flag_or_the_environment_says(tmp_path: Path, mon
     planloom(tmp_path, "runs")
     planloom(tmp_path, "runs", "--store", "flag.db")
     assert {path.name for path in tmp_path.glob("*.db")} == {"environment.db", "flag.db"}
+
+
+def test_a_runs_plan_can_be_saved_and_is_what_was_run(tmp_path: Path) -> None:
+    (tmp_path / "one.plan").write_text("result = 1\n")
+    planloom(tmp_path, "run", "one.plan")
+    run = planloom(tmp_path, "runs").splitlines()[1].split()[0]
+    assert planloom(tmp_path, "show", run, "--plan") == "result = 1\n"

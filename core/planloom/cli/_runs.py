@@ -68,14 +68,17 @@ def _paid(cost: Mapping[str, Any]) -> str:
 @click.command()
 @click.argument("run")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--plan", "plan_alone", is_flag=True, help="Print the run's plan alone, to save and change.")
 @app_command
-def show(app: App, run: str, as_json: bool) -> None:
+def show(app: App, run: str, as_json: bool, plan_alone: bool) -> None:
     """Show one run: status, phases, cost, what failed, and its result."""
     with _opened_store(app) as store:
         row = store.run(run)
         if row is None:
             raise UnknownNameError("run", run, [known.id for known in store.runs(200)])
-        if as_json:
+        if plan_alone:
+            click.echo(row.plan.rstrip("\n"))
+        elif as_json:
             click.echo(json.dumps(_as_data(store, row), indent=2, default=str))
         else:
             _print_run(store, row)
