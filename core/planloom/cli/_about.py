@@ -62,6 +62,7 @@ def plugins(app: App) -> None:
 
 _CONFIG = """\
 # planloom's configuration. Everything here is optional: without a model, audits run on offline rules, free.
+# To use models, take the `#` off the endpoint and the roles and write your own server, models and prices.
 # A key never stands in this file: `key_env` names the environment variable that holds it.
 
 # [endpoints.main]
@@ -119,4 +120,4 @@ def init() -> None:
         raise Misuse(f"{path} is already here; edit it, or move it away first") from error
     except OSError as error:
         raise Misuse(f"cannot write {path}: {error.strerror}; run `planloom init` in a folder you can write") from error
-    click.echo(f"wrote {path}; name a model in it, then run `planloom audit PATH`")
+    click.echo(f"wrote {path}; take the # off the roles in it and name your models, then run `planloom audit PATH`")

@@ -59,7 +59,7 @@ def _run(arguments: list[str]) -> int:
         return 2
     except click.ClickException as error:
         where = f" (see `{error.ctx.command_path} --help`)" if isinstance(error, click.UsageError) and error.ctx else ""
-        return _fail(f"{error.format_message()}{where}", error.exit_code)
+        return _fail(f"{error.format_message().rstrip('.')}{where}", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return _fail("cancelled; every answer that came is kept: run the same command again to go on", 130)
     except BrokenPipeError:
