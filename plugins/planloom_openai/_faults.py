@@ -165,9 +165,9 @@ _REDIRECT: _Kind = (
     "bad_request",
     "redirects are not followed with a key; set the url of endpoint `{origin.name}` to it",
 )
-_RATE: _Kind = (TransientError, "rate_limited", "it will be asked again later")
+_RATE: _Kind = (TransientError, "rate_limited", "try again later")
 _TIMEOUT: _Kind = (TransientError, "timeout", "it will be asked again")
-_BUSY: _Kind = (TransientError, "overloaded", "it will be asked again later")
+_BUSY: _Kind = (TransientError, "overloaded", "try again later")
 _SERVER: _Kind = (TransientError, "server", "it will be asked again")
 _NOT_FOUND: _Kind = (PermanentError, "bad_request", "check the url of endpoint `{origin.name}`, now {origin.url}")
 _BAD: _Kind = (PermanentError, "bad_request", "check the model's parameters against what the server takes")

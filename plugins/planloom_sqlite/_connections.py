@@ -89,7 +89,7 @@ def _make_folder(file: Path) -> None:
     except OSError as error:
         raise StoreError(
             f"the folder {folder} for the store cannot be made ({error.strerror}); "
-            "make it yourself, or name another place"
+            "make it yourself, or name another place with --store"
         ) from error
 
 

@@ -34,7 +34,7 @@ def store_fault(error: sqlite3.Error, where: str) -> StoreError:
 
 def _other_fault(code: int, error: sqlite3.Error, where: str) -> str:
     if code == sqlite3.SQLITE_NOTADB:
-        return f"{where} is not a planloom store but another kind of file; name another file or move this one away"
+        return f"{where} is not a planloom store but another kind of file; name another file with --store, or move this one away"
     if code == sqlite3.SQLITE_CORRUPT:
         return f"the store {where} is damaged ({error}); restore a copy, or move it away and start a new one"
     if code in (
@@ -45,12 +45,12 @@ def _other_fault(code: int, error: sqlite3.Error, where: str) -> str:
     ):
         return (
             f"the store {where} cannot be written ({error}); "
-            "make the file and its folder writable, or name another place"
+            "make the file and its folder writable, or name another place with --store"
         )
     if code == sqlite3.SQLITE_CONSTRAINT:
         return f"the store {where} refused a row that is already there or does not fit ({error})"
     name = getattr(error, "sqlite_errorname", type(error).__name__)
-    return f"the store {where} failed with {name}: {error}; check its disk with `planloom store check`"
+    return f"the store {where} failed with {name}: {error}; check its disk, or name another place with --store"
 
 
 def concerns_the_store(error: Exception) -> bool:

@@ -58,8 +58,7 @@ def unpack(body: bytes, codec: int) -> str:
         return plain.decode("utf-8", "surrogatepass")
     except (ValueError, zlib.error) as error:
         raise StoreError(
-            f"a text in the store is damaged ({error}); "
-            "find out which with `planloom store check`, and restore a copy of the store"
+            f"a text in the store is damaged ({error}); restore a copy of the store, or begin another with --store"
         ) from error
 
 

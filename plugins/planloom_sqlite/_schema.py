@@ -142,12 +142,12 @@ def check_identity(connection: sqlite3.Connection, where: str) -> int:
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if tables and application != APPLICATION_ID:
         raise StoreError(
-            f"{where} is another program's database, not a planloom store; name another file or move this one away"
+            f"{where} is another program's database, not a planloom store; name another file with --store, or move this one away"
         )
     if version > LATEST:
         raise StoreTooNew(
             f"the store {where} has format {version} and this planloom knows formats up to {LATEST}; "
-            "update planloom, or name another file"
+            "update planloom, or name another file with --store"
         )
     return int(version) if tables else 0
 

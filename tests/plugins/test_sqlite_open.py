@@ -71,7 +71,8 @@ def test_a_store_of_a_newer_planloom_is_refused_and_left_alone(tmp_path: Path) -
     with pytest.raises(StoreTooNew) as refused:
         open_store(path)
     assert str(refused.value) == (
-        f"the store {path} has format 99 and this planloom knows formats up to 1; update planloom, or name another file"
+        f"the store {path} has format 99 and this planloom knows formats up to 1; update planloom, "
+        "or name another file with --store"
     )
     assert path.read_bytes() == before
 
