@@ -11,6 +11,8 @@ __all__ = ["concerns_the_store", "store_fault"]
 _PRIMARY = 0xFF
 """An extended result code carries its primary code in the low byte."""
 
+_ELSEWHERE = "name another file with --store, or move this one away"
+
 
 def store_fault(error: sqlite3.Error, where: str) -> StoreError:
     """Return the error to raise in place of SQLite's own, in one sentence with what to do."""
@@ -34,7 +36,7 @@ def store_fault(error: sqlite3.Error, where: str) -> StoreError:
 
 def _other_fault(code: int, error: sqlite3.Error, where: str) -> str:
     if code == sqlite3.SQLITE_NOTADB:
-        return f"{where} is not a planloom store but another kind of file; name another file with --store, or move this one away"
+        return f"{where} is not a planloom store but another kind of file; {_ELSEWHERE}"
     if code == sqlite3.SQLITE_CORRUPT:
         return f"the store {where} is damaged ({error}); restore a copy, or move it away and start a new one"
     if code in (

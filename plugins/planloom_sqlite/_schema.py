@@ -142,7 +142,8 @@ def check_identity(connection: sqlite3.Connection, where: str) -> int:
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if tables and application != APPLICATION_ID:
         raise StoreError(
-            f"{where} is another program's database, not a planloom store; name another file with --store, or move this one away"
+            f"{where} is another program's database, not a planloom store; "
+            "name another file with --store, or move this one away"
         )
     if version > LATEST:
         raise StoreTooNew(
