@@ -30,8 +30,9 @@ def test_another_folder_is_made_without_a_gitignore(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "answers").iterdir()] == ["store.db"]
 
 
-def test_a_planloom_folder_that_was_there_is_left_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / ".planloom").mkdir()
+def test_who_deletes_the_ignore_file_beside_a_store_keeps_it_deleted(tmp_path: Path) -> None:
+    close_at_once(tmp_path / ".planloom" / "store.db")
+    (tmp_path / ".planloom" / ".gitignore").unlink()
     close_at_once(tmp_path / ".planloom" / "store.db")
     assert not (tmp_path / ".planloom" / ".gitignore").exists()
 
