@@ -11,6 +11,8 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import attrs
+
 from ._errors import StoreFull
 from .listeners import Listener
 from .stores import Event, Store, ThreadRow
@@ -46,14 +48,17 @@ class Recorder:
         """Return the seconds since the run began, to three decimals."""
         return round(self._clock() - self._began, 3)
 
-    def emit(self, kind: str, fields: Mapping[str, Any]) -> None:
-        """Add one event."""
+    def emit(self, kind: str, fields: Mapping[str, Any], whole: Mapping[str, Any] | None = None) -> None:
+        """Add one event.
+
+        :param whole: its fields as they are stored, where ``fields`` was cut short for listeners.
+        """
         self._seq += 1
         event = Event(seq=self._seq, t=self.seconds(), type=kind, data=fields)
         for listener in list(self._listeners):
             self._tell(listener, event)
         if self._store is not None:
-            self._events.append(event)
+            self._events.append(event if whole is None else attrs.evolve(event, data=whole))
             self._wake()
 
     def thread(self, thread: str, newest: Callable[[], ThreadRow]) -> None:
@@ -67,7 +72,9 @@ class Recorder:
 
         :raises StoreError: it cannot be written; on a full disk after some seconds of trying.
         """
-        while self._writer is not None:
+        while self._events or self._threads or self._writer is not None:
+            self._wake()
+            assert self._writer is not None
             await self._writer
 
     def _tell(self, listener: Listener, event: Event) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from ._errors import Misuse
 from ._structured import Reading, read_answer, repair_request
 from .clients import ModelError
 from .front_door import Asker, FrontDoor
@@ -45,7 +46,11 @@ class ModelWorkers:
             return talk.failed(f"{error.error_class}: {error}")
 
     async def _converse(self, request: WorkerRequest, role: RoleSettings, talk: _Talk, asker: Asker) -> Performed:
-        question = self._question(request, role)
+        try:
+            question = self._question(request, role)
+            question.fingerprint  # noqa: B018 - hashing it finds what cannot be sent
+        except Misuse as error:
+            return talk.failed(f"unsendable: {error}")
         reply = await self._ask(question, role, talk, asker)
         if not reply.whole:
             return talk.failed(_unusable(reply))

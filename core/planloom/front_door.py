@@ -38,7 +38,7 @@ from .stores import Answered, Granted, OpenElsewhere, Store
 from .tokens import estimate_text_tokens
 from .workers import Asker
 
-__all__ = ["ATTEMPTS", "Asker", "FrontDoor", "Mode"]
+__all__ = ["ATTEMPTS", "Asker", "FrontDoor", "Mode", "stopped_by"]
 
 Mode = Literal["collect", "replay", "refresh"]
 
@@ -197,7 +197,7 @@ class FrontDoor:
             return await self._outcome_of(call)
         except StoreError as error:
             # A store that cannot be written fails every worker alike: better the run ends with the first.
-            stopped = RunStopped(f"{error}; then run it again: what is answered is not asked again")
+            stopped = stopped_by(error)
             self._abort.set(stopped)
             raise stopped from error
         finally:
@@ -308,7 +308,7 @@ class FrontDoor:
             try:
                 return await self._store.settle(call_id, reply)
             except (StoreFull, StoreLocked) as error:
-                self._abort.set(RunStopped(f"{error}; then run it again: what is answered is not asked again"))
+                self._abort.set(stopped_by(error))
                 if clock() - began > LONGEST_SETTLE_S:
                     raise
                 await asyncio.sleep(_FULL_DISK_POLL_S)
@@ -328,6 +328,11 @@ class FrontDoor:
             self._slots(question.endpoint).hold(error.retry_after_s)
         await self._abort.until(asyncio.sleep(wait))
         return wait
+
+
+def stopped_by(error: StoreError) -> RunStopped:
+    """Return how a run ends whose store cannot be written."""
+    return RunStopped(f"{error}; then run it again: what is answered is not asked again")
 
 
 def _ends_the_run(error: ModelError, role: RoleSettings) -> RunAborted | None:

@@ -24,7 +24,7 @@ from .lead import WrittenPlan, lead_messages, write_program
 from .loom import Job, Loom, RunControl, plan_hash
 from .money import Price
 from .plugins import Registry
-from .prompts import resolved_prompt
+from .prompts import prompt_digests, resolved_prompt
 from .questions import Question, Reply, canonical_json, message_of
 from .rehearsal import Rehearsal, rehearse
 from .scouts import Scout, compose_sheet
@@ -157,6 +157,7 @@ def estimate_key(registry: Registry, settings: Settings, job: Job, source: str, 
         "prices": {name: attrs.asdict(role.price) for name, role in settings.roles.items()},
         "kits": [[kit.name, kit.version] for kit in job.kits],
         "work": {name: work.digest() for name, work in job.works.items()},
+        "prompts": prompt_digests(job.kits, settings),
         "settings": {name: dict(own) for name, own in settings.kits.items()},
         "plugins": [[facts.name, facts.version] for facts in registry.facts()],
     }

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -27,14 +27,16 @@ from ._recorder import Recorder
 from ._slots import Slots
 from .clients import ClientPlugin, ModelClient
 from .conversations import ModelWorkers
-from .front_door import FrontDoor, Mode
+from .front_door import FrontDoor, Mode, stopped_by
 from .kits import Kit, KitWork
 from .listeners import Listener
 from .money import MICRO, Spent, credits_of
 from .plugins import Registry
+from .prompts import prompt_digests
 from .runtime import RunHost
 from .settings import Settings
 from .stores import RunRow, Store, StorePlugin
+from .workers import Asker, Performed, WorkerRequest
 
 __all__ = ["Job", "Loom", "Outcome", "RunControl", "ending_of", "open_loom", "plan_hash", "run_id_of"]
 
@@ -198,7 +200,7 @@ class Loom:
 
         :param planned: what planning cost, from the books ``budget``.
         """
-        row = _new_row(job, source, run_id_of(job.title), budget)
+        row = _new_row(job, self.settings, source, run_id_of(job.title), budget)
         facts = {**row.facts, "cost": _cost(planned, 0)} if planned != _NOTHING else row.facts
         await self.store.save_run(attrs.evolve(row, status=status, error=reason, facts=facts))
         return row.id
@@ -253,10 +255,10 @@ class _Execution:
         self.control = control or RunControl()
         self.abort = self.control.abort
         self.mode = mode
-        self.journal_writes: set[asyncio.Task[None]] = set()
+        self.writes: set[asyncio.Task[None]] = set()
         everyone = [*loom.registry.all("listener", Listener).values(), *listeners]
         self.recorder = Recorder(self.id, self.store, everyone, asyncio.get_running_loop().time)
-        self.row = _new_row(job, source, self.id, self.budget)
+        self.row = _new_row(job, loom.settings, source, self.id, self.budget)
         self.states = self.control.states = {name: work.new_run(rehearsal=False) for name, work in job.works.items()}
         line = BudgetLine(
             self.store, self.budget, on_cap=on_cap, abort=self.abort, emit=self.recorder.emit, paused=self._paused
@@ -271,14 +273,13 @@ class _Execution:
             mode=mode,
             seed=int(plan_hash(source)[:8], 16),
         )
-        workers = ModelWorkers(self.door, loom.settings)
-
+        self.workers = ModelWorkers(self.door, loom.settings)
         self.host = RunHost(
             self.id,
             registry=loom.registry,
             settings=loom.settings,
             recorder=self.recorder,
-            perform=workers.perform,
+            perform=self._perform,
             budget_left=self._left,
             args=job.args,
             states=self.states,
@@ -334,7 +335,7 @@ class _Execution:
         }
         facts = {**self.row.facts, "phases": list(phases), "cost": cost, "counts": counts}
         try:
-            await asyncio.gather(*self.journal_writes)
+            await self._written()
             await self.recorder.flush()
             await self._save(status=status, error=error, result=result, facts=facts)
         except StoreError as unwritten:
@@ -361,21 +362,45 @@ class _Execution:
         return books.cap - self.planned.full_price - full_price - books.reserved - books.uncertain
 
     def _write_journal(self, place: str, value: Any) -> None:
-        write = asyncio.ensure_future(self.store.write_journal(self.id, place, value))
-        self.journal_writes.add(write)
-        write.add_done_callback(self.journal_writes.discard)
+        self._begin_write(self.store.write_journal(self.id, place, value))
 
     def _paused(self, paused: bool) -> None:
-        write = asyncio.ensure_future(self._save(status="paused" if paused else "running"))
-        self.journal_writes.add(write)
-        write.add_done_callback(self.journal_writes.discard)
+        self._begin_write(self._save(status="paused" if paused else "running"))
+
+    def _begin_write(self, writing: Coroutine[Any, Any, None]) -> None:
+        write = asyncio.ensure_future(writing)
+        self.writes.add(write)
+        write.add_done_callback(self._write_ended)
+
+    def _write_ended(self, write: asyncio.Task[None]) -> None:
+        # One that failed stays, for whoever next waits for all of them.
+        if write.cancelled() or write.exception() is None:
+            self.writes.discard(write)
+
+    async def _written(self) -> None:
+        """Wait for what was begun.
+
+        :raises StoreError: some of it cannot be written.
+        """
+        if self.writes:
+            done, _ = await asyncio.wait(self.writes)
+            for write in done:
+                write.result()
+
+    async def _perform(self, request: WorkerRequest, asker: Asker) -> Performed:
+        """Have a request performed once the journal is on the disk: without it a resume could go another way."""
+        try:
+            await self._written()
+        except StoreError as error:
+            raise stopped_by(error) from error
+        return await self.workers.perform(request, asker)
 
     async def _save(self, **changes: Any) -> None:
         self.row = attrs.evolve(self.row, **changes)
         await self.store.save_run(self.row)
 
 
-def _new_row(job: Job, source: str, run_id: str, budget: str) -> RunRow:
+def _new_row(job: Job, settings: Settings, source: str, run_id: str, budget: str) -> RunRow:
     return RunRow(
         id=run_id,
         title=job.title,
@@ -385,7 +410,7 @@ def _new_row(job: Job, source: str, run_id: str, budget: str) -> RunRow:
         budget=budget,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         job=job.key,
-        facts={**_job_facts(job), **job.facts},
+        facts={**_job_facts(job, settings), **job.facts},
     )
 
 
@@ -399,13 +424,13 @@ def _cost(planned: Spent, uncertain: int, run: Spent = _NOTHING) -> dict[str, in
     }
 
 
-def _job_facts(job: Job) -> dict[str, Any]:
+def _job_facts(job: Job, settings: Settings) -> dict[str, Any]:
     return {
         "kits": {kit.name: kit.version for kit in job.kits},
         "target": job.target,
         "text": job.text,
         "args": dict(job.args),
-        "prompts": {f"{kit.name}.{p.name}": p.digest for kit in job.kits for p in kit.prompts},
+        "prompts": prompt_digests(job.kits, settings),
         "manifest": {name: dict(work.manifest()) for name, work in job.works.items()},
     }
 

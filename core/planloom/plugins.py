@@ -84,6 +84,7 @@ class Registry:
         self._kinds: dict[str, Kind] = {}
         self._things: dict[str, dict[str, Any]] = {}
         self._owners: dict[tuple[str, str], str] = {}
+        self._kind_owners: dict[tuple[str, str], str] = {}
         self._distributions: dict[str, tuple[str, str]] = {}
 
     def all(self, noun: str, of: type[T]) -> Mapping[str, T]:
@@ -126,10 +127,12 @@ class Registry:
 
     # --- filling
 
-    def _add_kinds(self, kinds: Iterable[Kind]) -> None:
+    def _add_kinds(self, kinds: Iterable[Kind], plugin: str) -> None:
         for kind in kinds:
+            _own(self._kind_owners, "hook", kind.hook, plugin)
+            _own(self._kind_owners, "kind of thing", kind.noun, plugin)
             self._kinds[kind.hook] = kind
-            self._things.setdefault(kind.noun, {})
+            self._things[kind.noun] = {}
 
     def _add(self, kind: Kind, thing: Any, plugin: str) -> None:
         if not isinstance(thing, kind.accepts()):
@@ -137,10 +140,8 @@ class Registry:
                 f"plugin {plugin} gave {kind.hook} a {type(thing).__name__}, where a {kind.accepts().__name__} belongs"
             )
         name = str(thing.name)  # type: ignore[attr-defined]  # every kind's class has a name
-        if name in self._things[kind.noun]:
-            raise DuplicateNameError(kind.noun, name, self._owners[kind.noun, name], plugin)
+        _own(self._owners, kind.noun, name, plugin)
         self._things[kind.noun][name] = thing
-        self._owners[kind.noun, name] = plugin
 
     def _call(self, hook: str, argument_of: Callable[[str], Callable[..., None]]) -> None:
         """Call a hook plugin by plugin, so that ``register`` knows who calls it."""
@@ -157,6 +158,16 @@ class Registry:
                 ) from error
 
 
+def _own(owners: dict[tuple[str, str], str], noun: str, name: str, plugin: str) -> None:
+    """Give a name to a plugin.
+
+    :raises DuplicateNameError: another has it.
+    """
+    if (noun, name) in owners:
+        raise DuplicateNameError(noun, name, owners[noun, name], plugin)
+    owners[noun, name] = plugin
+
+
 def load_plugins(extra: Iterable[tuple[str, object]] = (), *, installed: bool = True) -> Registry:
     """Load the installed plugins and return what they brought.
 
@@ -168,7 +179,7 @@ def load_plugins(extra: Iterable[tuple[str, object]] = (), *, installed: bool = 
     manager = pluggy.PluginManager("planloom")
     manager.add_hookspecs(hookspecs)
     registry = Registry(manager)
-    registry._add_kinds(_core_kinds())
+    registry._add_kinds(_core_kinds(), "planloom")
     _load_builtin(registry)
     if installed:
         _load_installed(registry)
@@ -232,8 +243,8 @@ def _collect(registry: Registry, kind: Kind) -> None:
 def _load_hookspecs(registry: Registry) -> None:
     def register_for(plugin: str) -> Callable[..., None]:
         def register(specs: object, kinds: tuple[Kind, ...]) -> None:
+            registry._add_kinds(kinds, plugin)
             registry.manager.add_hookspecs(specs)  # type: ignore[arg-type]  # a module or any object will do
-            registry._add_kinds(kinds)
 
         return register
 

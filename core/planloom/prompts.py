@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ._errors import ConfigurationError
 from .kits import Kit, Prompt
 from .settings import Settings
 
-__all__ = ["resolved_prompt"]
+__all__ = ["prompt_digests", "resolved_prompt"]
 
 
 def resolved_prompt(kit: Kit, name: str, settings: Settings) -> Prompt:
@@ -27,3 +29,8 @@ def resolved_prompt(kit: Kit, name: str, settings: Settings) -> Prompt:
     if not text.strip():
         raise ConfigurationError(f"{named}, which is empty; write the prompt there, or take the setting out")
     return Prompt(name=name, text=text)
+
+
+def prompt_digests(kits: Iterable[Kit], settings: Settings) -> dict[str, str]:
+    """Return the hash of each prompt of these kits as the project uses it, by ``kit.name``."""
+    return {f"{kit.name}.{p.name}": resolved_prompt(kit, p.name, settings).digest for kit in kits for p in kit.prompts}

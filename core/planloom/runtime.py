@@ -135,7 +135,7 @@ class RunHost:
 
     def log(self, message: str) -> None:
         """Say something in the run's event stream."""
-        self._recorder.emit("run.log", {"message": message[:_EVENT_TEXT_LENGTH]})
+        self._recorder.emit("run.log", {"message": message[:_EVENT_TEXT_LENGTH]}, whole={"message": message})
 
     def budget(self, call: Call) -> float:
         """Return what the plan may still spend at full price, in credits rounded to 0.01; recorded in the journal."""

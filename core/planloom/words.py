@@ -119,6 +119,8 @@ async def _agent(
     phase: str | None = None,
 ) -> Any:
     shown = "" if data is None else data if isinstance(data, str) else _to_json(call, data)
+    if not prompt and not shown:
+        raise ValueError("agent() needs a prompt or data; got neither")
     request = WorkerRequest(
         word="agent",
         identity=(prompt, system, shown, dict(schema) if schema else None),

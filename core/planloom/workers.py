@@ -69,7 +69,8 @@ class WorkerRequest:
     :ivar identity: what identifies the question without building it: JSON data that differs whenever the question does.
     :ivar role: lead, worker, judge, fast, or one that a kit adds.
     :ivar schema: what the answer must satisfy; text is returned as it is when ``None``.
-    :ivar build: makes the conversation; called only when a model is really asked.
+    :ivar build: makes the conversation; called only when a model is really asked. What it raises as
+        :class:`planloom.Misuse` is this worker's failure and no other's.
     :ivar input_tokens: estimated size of the conversation.
     :ivar sample: which of several independent answers to one question.
     :ivar phase: the phase it belongs to; that of the calling task when ``None``.

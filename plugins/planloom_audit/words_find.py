@@ -62,18 +62,22 @@ async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample
     run = audit_run(call)
     work = run.work
     label = f"scan:{lens.name}:{_folder(names)}#{sample}"
+
+    def build() -> Conversation:
+        with run.noting():
+            return Conversation(system=(prompt.text, _instruction(lens)), data=(work.text(names),))
+
     request = WorkerRequest(
         word="scan",
         identity=(work.shard_digest(names), lens.name, lens.paragraph, prompt.digest),
         role=role,
         label=label,
-        build=lambda: Conversation(system=(prompt.text, _instruction(lens)), data=(work.text(names),)),
+        build=build,
         input_tokens=work.tokens(names) + len(prompt.text) // 4,
         schema=FINDINGS,
         sample=sample,
     )
-    with run.noting():
-        answer = await host_of(call).work(call, request)
+    answer = await host_of(call).work(call, request)
     run.scanned(names, lens.name, answer is not None)
     if answer is None:
         return None

@@ -71,18 +71,22 @@ def _vote_shape(candidates: list, verdicts: list, need: int = 2) -> None: ...  #
 async def _check(call: Call, findings: list[Finding], skeptic: Skeptic, sample: int, role: str) -> list[dict[str, Any]]:
     run = audit_run(call)
     work = run.work
+
+    def build() -> Conversation:
+        with run.noting():
+            return Conversation(system=(skeptic.prompt,), data=(_blocks(work, findings),))
+
     request = WorkerRequest(
         word="check",
         identity=(skeptic.name, skeptic.prompt, [[f.place.key, f.line, f.claim, f.failing_call] for f in findings]),
         role=role,
         label=f"check:{skeptic.name}:{findings[0].file}#{sample}",
-        build=lambda: Conversation(system=(skeptic.prompt,), data=(_blocks(work, findings),)),
+        build=build,
         input_tokens=estimate_text_tokens(len(skeptic.prompt)) + _BLOCK_TOKENS * len(findings),
         schema=VERDICTS,
         sample=sample,
     )
-    with run.noting():
-        answer = await host_of(call).work(call, request)
+    answer = await host_of(call).work(call, request)
     said = _verdicts_by_number(answer["verdicts"]) if answer is not None else {}
     missing = (None, "the skeptic failed" if answer is None else "the skeptic left this report out")
     rows = ((finding, said.get(number, missing)) for number, finding in enumerate(findings, start=1))

@@ -159,12 +159,15 @@ class AuditRun:
 
     @contextmanager
     def noting(self) -> Iterator[None]:
-        """Remember why a question cannot be asked: a file changed or went away since the tree was opened."""
+        """Remember why a question cannot be asked: a file changed or went away since the tree was opened.
+
+        :raises Misuse: in place of the fault, so that only this worker fails.
+        """
         try:
             yield
         except CodeError as error:
             self.unasked.append(str(error))
-            raise
+            raise Misuse(str(error)) from error
 
     def finding(self, raw: object, source: str = "") -> Finding | Malformed:
         """Return the finding that an item means; in a rehearsal without reading the file it points into."""

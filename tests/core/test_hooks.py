@@ -108,6 +108,21 @@ def test_hook_register_hookspecs_makes_a_hook_that_other_plugins_can_implement()
     assert registry.get("spice", "salt", Spice) == Spice("salt")
 
 
+@pytest.mark.parametrize(("hook", "noun"), [("register_spices", "herb"), ("register_herbs", "spice")])
+def test_a_hook_or_a_kind_of_thing_that_two_plugins_bring_is_refused_naming_both(hook: str, noun: str) -> None:
+    def bringing(name: str, kind: str) -> SimpleNamespace:
+        def spec(register: Callable[[object], None]) -> None:
+            """Offer things."""
+
+        specs = SimpleNamespace(**{name: hookspec(spec)})
+        brings = lambda register: register(specs, (Kind(name, kind, lambda: object),))  # noqa: E731 - a hook of one line
+        return SimpleNamespace(register_hookspecs=hookimpl(brings))
+
+    with pytest.raises(DuplicateNameError) as caught:
+        load_plugins([("grocer", bringing("register_spices", "spice")), ("gardener", bringing(hook, noun))])
+    assert set(caught.value.plugins) == {"grocer", "gardener"}
+
+
 def test_hook_register_kits_makes_words_that_a_plan_can_call() -> None:
     kit = a_kit()
     registry = loaded("register_kits", kit)

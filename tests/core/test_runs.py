@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Coroutine
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from planloom import CacheMiss
+from planloom.kits import Kit, Prompt
 from planloom.listeners import Listener
 from planloom.loom import Job, Loom, Outcome, RunControl, run_id_of
 from planloom.plugins import Registry, load_plugins
@@ -486,6 +490,49 @@ def test_a_budget_seen_by_a_plan_is_the_same_however_much_came_from_the_ledger(p
         again = await run_plan(loom, source, cap=3)
         assert first.result == again.result == [3.0, 2.8]
         assert list(loom.store.journal(first.run_id).values()) == [3.0, 2.8]
+
+    play(echo, scenario)
+
+
+def test_what_a_plan_saw_of_its_budget_is_on_the_disk_before_the_next_question_goes_out(
+    play: Play, tmp_path: Path
+) -> None:
+    journalled: list[int] = []
+
+    def script(request: Received) -> Any:
+        with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
+            journalled.append(*connection.execute("SELECT count(*) FROM journal").fetchone())
+        return echo(request)
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        await run_plan(loom, 'a = budget()\nagent("1")\nb = budget()\nagent("2")\nresult = 1\n')
+        assert journalled == [1, 2]
+
+    play(script, scenario)
+
+
+def test_a_question_that_cannot_be_sent_fails_its_worker_alone(play: Play) -> None:
+    source = 'odd = agent("1", schema={"type": "object"})\nresult = [agent(odd["n"]), agent("b")]\n'
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        outcome = await run_plan(loom, source)
+        assert (outcome.result, outcome.exit_code) == ([None, "fine"], 3)
+        (error,) = outcome.failures
+        assert error.startswith("unsendable: the text holds a lone surrogate")
+
+    play([completion('{"n": "\\ud800"}'), completion("fine")], scenario)
+
+
+def test_a_run_keeps_the_hashes_of_the_prompts_that_it_used(play: Play, registry: Registry, tmp_path: Path) -> None:
+    (tmp_path / "own.md").write_text("Look for bugs.")
+    kit = registry.get("kit", "audit", Kit)
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        loom.settings = attrs.evolve(loom.settings, prompts={"audit.scan": tmp_path / "own.md"})
+        row = loom.store.run(await loom.keep_unrun(Job(title="a", kits=(kit,)), "", "refused", "no"))
+        assert row is not None
+        assert row.facts["prompts"]["audit.scan"] == Prompt(name="scan", text="Look for bugs.").digest
+        assert row.facts["prompts"]["audit.report"] == kit.prompt("report").digest
 
     play(echo, scenario)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from planloom.listeners import Listener
 from planloom.loom import Outcome
 from planloom.plugins import Registry, load_plugins
 from planloom.stores import Event
@@ -63,9 +64,19 @@ def test_worker_time_lost_at_a_barrier_is_counted_in_its_phase(ran: Any) -> None
     assert 0.5 < ended["idle_seconds"] < 1.2
 
 
-def test_a_log_line_is_short_in_the_events(ran: Any) -> None:
-    _, events, _ = ran('log("x" * 2000)\nlog([1, 2])\nresult = 1\n')
-    assert [event.data["message"] for event in events if event.type == "run.log"] == ["x" * 500, "[1, 2]"]
+def test_a_log_line_is_short_for_listeners_and_whole_in_the_store(ran: Any) -> None:
+    heard: list[Event] = []
+    listener = Listener(name="hears", on_event=lambda run, event: heard.append(event))
+    _, events, _ = ran('log("x" * 2000)\nlog([1, 2])\nresult = 1\n', listeners=[listener])
+    assert [event.data["message"] for event in heard if event.type == "run.log"] == ["x" * 500, "[1, 2]"]
+    assert [event.data["message"] for event in events if event.type == "run.log"] == ["x" * 2000, "[1, 2]"]
+
+
+def test_an_agent_that_is_told_nothing_is_refused_with_its_line(ran: Any) -> None:
+    outcome, _, asked = ran('result = agent("", system="be brief")\n')
+    assert asked == []
+    assert "line 1" in outcome.error
+    assert "agent() needs a prompt or data" in outcome.error
 
 
 @pytest.mark.parametrize(

@@ -182,10 +182,9 @@ def test_items_that_are_no_findings_are_told(code: Path, desk: Desk) -> None:
     assert "2 items of the plan's result cannot be shown as findings: line 9 is beyond the 2 lines" in out
 
 
-def test_a_file_that_changes_under_the_audit_is_named(code: Path, desk: Desk, model: Any) -> None:
-    (desk.folder / "two.plan").write_text(
-        "first = scan(['shop/prices.py'])\nresult = flatten([first] + parallel([lambda: scan(['tools/dates.py'])]))\n"
-    )
+@pytest.mark.parametrize("second", ["parallel([lambda: scan(['tools/dates.py'])])", "[scan(['tools/dates.py'])]"])
+def test_a_file_that_changes_under_the_audit_is_named(code: Path, desk: Desk, model: Any, second: str) -> None:
+    (desk.folder / "two.plan").write_text(f"first = scan(['shop/prices.py'])\nresult = flatten([first] + {second})\n")
 
     def answer(request: Received) -> Served:
         (code / "tools" / "dates.py").write_text("def is_leap(year):\n    return True\n")
