@@ -6,7 +6,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 SOURCES := grammar core plugins tests data
 
-.PHONY: audit test test-all lint types contract unit format docs bench clean
+.PHONY: audit test test-all lint types contract unit format docs bench bench-language fuzz clean
 
 audit: $(VENV)/.audit
 	$(BIN)/planloom demo
@@ -31,6 +31,24 @@ unit: $(VENV)/.test
 
 bench: $(VENV)/.test
 	$(BIN)/python tests/bench/bench.py
+
+# Beside other languages, which live in an environment of their own.
+bench-language: build/bench-language/.peers
+	build/bench-language/bin/python -m tests.bench.bench_language
+
+build/bench-language/.peers: $(BIN)/python pyproject.toml
+	$(BIN)/python -m venv build/bench-language
+	build/bench-language/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+		starlark-pyo3 pydantic-monty smolagents asteval simpleeval cel-python RestrictedPython
+	touch $@
+
+FUZZ_S ?= 600
+fuzz: $(VENV)/.fuzz
+	nice -n 19 $(BIN)/python -m tests.grammar.fuzz.fuzz_plans -max_total_time=$(FUZZ_S)
+
+$(VENV)/.fuzz: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,fuzz]'
+	touch $@
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix $(SOURCES)

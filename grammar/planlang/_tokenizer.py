@@ -390,6 +390,8 @@ class _Cutter:
     def _unclosed_line(self, quote: str, start: int, inside: int) -> _Spoiled:
         """Name why a text with one quote has no end on its line, and skip what belongs to it."""
         before = text_before(self.tokens[self.line_token :], self.source, start)
+        if before is not None and before.end <= self.layout.line_begin(start):
+            before = None  # inside brackets a statement has several lines, and reading never goes back to one of them
         if before is not None and before.end == start:
             return self._spoil("PL013", start, inside, *said.one_quote_more(quote))
         if before is not None and self.source[before.end - 1] == quote:
