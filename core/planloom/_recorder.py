@@ -88,6 +88,8 @@ class Recorder:
     def _wake(self) -> None:
         if self._writer is None:
             self._writer = asyncio.ensure_future(self._write())
+            # What could not be written is tried again at the next event, and by `flush`, which says so.
+            self._writer.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def _write(self) -> None:
         assert self._store is not None

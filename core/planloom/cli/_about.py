@@ -98,7 +98,6 @@ cap = 150                                 # credits a job may spend
 [gate]
 pass_credits = 40                         # a plan up to this, and up to pass_share of the budget, runs unasked
 pass_share = 0.33
-# approve_up_to = 80                      # a standing approval, logged as such
 
 [limits]
 in_flight = 32                            # calls at once
