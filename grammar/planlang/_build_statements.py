@@ -229,8 +229,13 @@ def _is_as(part: Any) -> bool:
     return isinstance(part, Token) and part.type == "as"
 
 
+_SCHEMA = 'give a schema as a dict: `{"type": "object", "properties": {"bugs": {"type": "array"}}}`.'
+
+
 def _class(b: Building, parts: Parts) -> n.Node:
-    node = b.refused("class", parts[0], [], _names(parts[1:2]))
+    bases = b.source[parts[1].end : b.source.find(":", parts[1].end)]
+    hint = _SCHEMA if any(base in bases for base in ("BaseModel", "TypedDict", "Struct")) else ""
+    node = b.refused("class", parts[0], [], _names(parts[1:2]), hint)
     node.end = end_of(parts[-1])
     return node
 

@@ -14,6 +14,8 @@ __all__ = ["RULES"]
 
 _DIGITS = re.compile(r"\d+")
 _SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?z?#?0?\d*[,_]?(?:\.\d+)?[bcdeEfFgGnosxX%]?", re.DOTALL)
+_TEXT_BRACES = "if the braces belong to the text, as in JSON, double them: `{{` and `}}`."
+_FORMAT = "give alignment, width, precision and type in this order, as in `{x:>8.2f}`; double braces of the text: `{{`."
 _ODD = re.compile(r"[\"'\n\[\]]|, ")
 
 
@@ -94,8 +96,7 @@ def _spec(b: Building, parts: Parts) -> n.FString:
         shown = b.source[start:end]
         shown = shown if len(shown) <= 20 and "\n" not in shown else f"{shown[:20].splitlines()[0]}..."
         message = f"`{shown}` behind the `:` of this f-string field is not a format"
-        hint = "if the braces belong to the text, as in JSON, double them: `{{` and `}}`."
-        b.complain("PL016", start, end, message, hint)
+        b.complain("PL016", start, end, message, _TEXT_BRACES if _ODD.search(b.source[start:end]) else _FORMAT)
         return n.FString(start, end, flat)
     for part in flat:
         if isinstance(part, n.Field):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _nodes as n
+from ._formats import of_format, of_percent
 from ._names import METHODS
 from ._near import nearest
 from ._refusals import MODULES
@@ -195,14 +196,18 @@ def _as_items(survey: Survey, node: n.Node) -> str:
 
 def _method(survey: Survey, node: n.MethodCall) -> None:
     if node.name in ("format", "format_map"):
-        hint = 'use an f-string: `f"{name}: {value}"`.'
-        message = f"`.{node.name}` is not part of the plan language"
-        survey.complain("PL063", node.name_start, node.name_end, message, hint)
+        made = of_format(survey, node) if node.name == "format" else ""
+        hint = f"write `{made}`." if made else 'use an f-string: `f"{name}: {value}"`.'
+        place = (node.start, node.end) if made else (node.name_start, node.name_end)
+        survey.complain("PL063", *place, f"`.{node.name}` is not part of the plan language", hint)
         return
     if node.name in METHODS:
         _of_type(survey, node)
         return
     message = f"no value has a method `{node.name}`"
+    if node.name in (*_ANSWER, "json", "dict", "model_dump", "to_dict") and not node.args and not node.keywords:
+        survey.at("PL061", node, message, f"write `{survey.text(node.receiver)}`: answers are plain data already.")
+        return
     made = of_method(survey, node)
     if made:
         survey.at("PL061", node, message, f"write `{made}`.")
@@ -235,4 +240,6 @@ def _percent(survey: Survey, chain: n.Chain) -> None:
     is_text = isinstance(first, n.FString) or (isinstance(first, n.Constant) and isinstance(first.value, str))
     if is_text and chain.ops[0] == "%":
         message = "`%` on a text is not part of the plan language"
-        survey.at("PL064", chain, message, 'use an f-string: `f"{name}: {value}"`.')
+        made = of_percent(survey, first, chain.operands[1])
+        hint = f"write `{made}`." if made else 'use an f-string: `f"{name}: {value}"`.'
+        survey.complain("PL064", chain.start, chain.operands[1].end, message, hint)

@@ -77,10 +77,15 @@ def _call_it(word: str) -> str:
     return f"call it: `{word}(...)`."
 
 
+_OF_VALUES = frozenset(BUILTIN_ARGUMENTS) - {"map", "filter", "isinstance"}
+
+
 def _value_is_meant(survey: Survey, name: n.Name) -> bool:
     user = survey.parent.get(name)
-    if isinstance(user, n.Compare | n.Chain | n.Unary):
+    if isinstance(user, n.Compare | n.Chain | n.Unary | n.Field):
         return True
+    if isinstance(user, n.Call) and name in user.args:
+        return isinstance(user.function, n.Name) and user.function.kind == n.BUILTIN and user.function.id in _OF_VALUES
     if isinstance(user, n.Subscript):
         return user.value is name
     if isinstance(user, n.For | n.Clause):

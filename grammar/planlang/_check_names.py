@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from . import _nodes as n
 from ._check_attributes import calls_word
-from ._names import BUILTINS, ELSEWHERE, NOT_BUILTINS
+from ._names import BUILTINS, ELSEWHERE, NOT_BUILTINS, RENAMED
 from ._near import listed, nearest
 from ._refusals import MODULES
 from ._rewrites import of_builtin
@@ -54,7 +54,11 @@ def _underscores(survey: Survey) -> None:
         names += [n.Name(keyword.start, keyword.start + len(name), name)] if _private(name) else []
     for name in _first(names):
         bare = name.id.strip("_") or "value"
-        hint = f"write `{bare}`." if name in survey.names.of else "leave it out: a plan has only its own names."
+        hint = (
+            f"name it `{bare}`, here and wherever it is meant."
+            if name in survey.names.of
+            else "leave it out: a plan has only its own names."
+        )
         if name.id == "__name__":
             hint = "write `True`, or leave this `if` line out: a plan always runs from its first line."
         survey.at("PL062", name, f"`{name.id}`: names may not start with an underscore", hint)
@@ -111,6 +115,8 @@ def _say_unknown(survey: Survey, name: n.Name, known: list[str]) -> None:
     near = nearest(name.id, known)
     if any(binding.name == name.id for binding in survey.names.bindings):
         hint = "assign it out here: what a function or a comprehension binds ends with it, and `return` hands it out."
+    elif _renamed(survey, name):
+        hint = f"write `{_renamed(survey, name)}`."
     elif name.id in ELSEWHERE:
         hint = f"{ELSEWHERE[name.id]}."
     elif near:
@@ -121,6 +127,13 @@ def _say_unknown(survey: Survey, name: n.Name, known: list[str]) -> None:
         words = listed([*survey.vocabulary.words, *survey.vocabulary.values], 24)
         hint = f"assign it before, or use one of the words: {words}."
     survey.at("PL101", name, f"nothing is named `{name.id}`", hint)
+
+
+def _renamed(survey: Survey, name: n.Name) -> str:
+    """Return what a function of another library or language is called here, where it is called, or nothing."""
+    call, new = survey.parent.get(name), RENAMED.get(name.id, "")
+    called = isinstance(call, n.Call) and call.function is name
+    return new if called and (new in BUILTINS or new in survey.vocabulary) else ""
 
 
 def _in_field(survey: Survey, name: n.Name) -> bool:

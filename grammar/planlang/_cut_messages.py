@@ -6,7 +6,7 @@ from ._token import CLOSERS, OPENERS
 
 PROSE = (
     "this line is prose, not part of a plan",
-    "send the plan alone; put explanations behind `#`.",
+    "delete this line, or put it behind `#`; send the plan alone.",
 )
 FIELD_OPEN = (
     "this `{` in an f-string is never closed",

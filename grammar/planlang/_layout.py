@@ -129,6 +129,10 @@ class Layout:
             forgotten = not real and self._lacks_colon()
             if real:
                 self.tokens.append(Token("INDENT", "", pos, pos))
+            elif not self.tokens:
+                message = f"the plan begins with a line that is indented by {column}"
+                hint = f"take {column} blanks from this line, and from every other that has them."
+                self.faults.append(Fault("PL014", pos, pos + 1, message, hint))
             elif not self.spoiled and not forgotten:
                 self.faults.append(Fault("PL014", pos, pos + 1, *_unexpected(column, self.columns[-1])))
             self.columns.append(column)
@@ -149,7 +153,7 @@ class Layout:
             self.tokens.append(Token("DEDENT", "", pos, pos))
 
 
-_FENCE_SAID = ("a code fence is not part of a plan", "delete the lines with ``` around the plan.")
+_FENCE_SAID = ("a code fence is not part of a plan", "delete this line, and the other one that belongs to it.")
 _TABS_SAID = (
     "this indentation mixes tabs and blanks",
     "indent every block with four blanks more than the line that opens it.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BUILTINS", "BUILTIN_ARGUMENTS", "ELSEWHERE", "METHODS", "NOT_BUILTINS"]
+__all__ = ["BUILTINS", "BUILTIN_ARGUMENTS", "ELSEWHERE", "METHODS", "NOT_BUILTINS", "RENAMED"]
 
 _BUILTINS = """
 len range enumerate zip sorted reversed min max sum any all map filter list dict set tuple str int float bool round abs
@@ -123,28 +123,34 @@ ELSEWHERE: dict[str, str] = {
     "deepcopy": "build the new value with a comprehension",
     "cast": "leave it out and keep the value",
     "sleep": "leave it out: words wait by themselves",
-    "gather": "use `parallel([...])`",
-    "dumps": "use `to_json(x)`",
     "loads": "use the value itself: a worker's checked answer is data already",
     "require": "leave it out: a plan imports nothing",
-    "length": "use `len(x)`",
-    "lenght": "use `len(x)`",
     "this": "use the value's own name",
     "self": "use the value's own name: plans have no classes",
     "ctx": "call the word alone, without a context in front",
     "context": "call the word alone, without a context in front",
     "workflow": "run a saved plan with the word for it, or write its steps here",
-    "Set": "use `set(xs)`",
     "Map": "use `{}`",
     "Array": "use `[]`",
     "Object": "use `{}`",
-    "parseInt": "use `int(x)`",
-    "parseFloat": "use `float(x)`",
-    "String": "use `str(x)`",
-    "Number": "use `float(x)`",
-    "Boolean": "use `bool(x)`",
-    "echo": "use `log(message)`",
-    "puts": "use `log(message)`",
-    "printf": "use `log(message)`",
 }
 """Names that other libraries and languages have, with what to write instead."""
+
+RENAMED: dict[str, str] = {
+    "length": "len",
+    "lenght": "len",
+    "count": "len",
+    "gather": "parallel",
+    "dumps": "to_json",
+    "Set": "set",
+    "parseInt": "int",
+    "parseFloat": "float",
+    "String": "str",
+    "Number": "float",
+    "Boolean": "bool",
+    "echo": "log",
+    "puts": "log",
+    "printf": "log",
+    "println": "log",
+}
+"""Functions of other libraries and languages that a plan has by another name."""

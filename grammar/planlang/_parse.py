@@ -48,6 +48,8 @@ def parse(source: str, rules: Rules = DEFAULT_RULES) -> Parsed:
         place = _too_high(module, rules.node_height)
         message = f"this nests more than {rules.node_height} levels deep"
         hint = "give parts of it names of their own, in lines before this one."
+        if isinstance(place, n.If | n.For | n.Def | n.Refused):
+            hint = "move the inner blocks into functions of their own."
         cut.faults.append(Fault("PL004", place.start, min(place.start + 1, place.end), message, hint))
         return Parsed(cut, None, False)
     return Parsed(cut, module, cut.whole and not machine.failed)

@@ -103,7 +103,7 @@ MODULES: dict[str, str] = {
     "itertools": "use nested `for` in a comprehension",
     "functools": "use a `for` loop, or a `lambda` with defaults",
     "typing": "leave annotations out",
-    "os": "use `work()` for the paths there are",
+    "os": "a plan reaches no files, programs or settings; its words are all it can do, and `args` its arguments",
     "sys": "a plan has no streams and no arguments but `args`",
     "pathlib": "paths are texts: use `split`, `startswith` and `endswith`",
     "datetime": "a plan has no clock, so that it can be replayed",

@@ -58,7 +58,6 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "Object.keys": ("list({0}.keys())",),
     "Object.values": ("list({0}.values())",),
     "Object.entries": ("list({0}.items())",),
-    "Promise.all": ("parallel({0})",),
 }
 _METHODS: dict[str, tuple[str, ...]] = {
     "zfill": ('f"{{{x}:0>{{{0}}}}}"',),
@@ -114,7 +113,32 @@ def of_module(survey: Survey, node: n.Node) -> str:
     """Return what to write for a call of a module's function, or nothing."""
     if not isinstance(node, n.MethodCall) or not isinstance(node.receiver, n.Name):
         return ""
+    if (node.receiver.id, node.name) in _GATHER and "parallel" in survey.vocabulary.words:
+        return _gathered(survey, node)
     return _filled(survey, _MODULES.get(f"{node.receiver.id}.{node.name}", ()), node.args, None)
+
+
+_GATHER = (("asyncio", "gather"), ("Promise", "all"))
+
+
+def _gathered(survey: Survey, call: n.MethodCall) -> str:
+    """Return ``parallel`` over what ``gather`` was given, each call in a function of its own."""
+    args = call.args
+    given = args[0].value if len(args) == 1 and isinstance(args[0], n.Starred) else None
+    if len(args) == 1 and isinstance(args[0], n.ListDisplay):
+        args = args[0].items
+    if isinstance(given, n.ListComp | n.Generator) and survey.text(given, 160) != "...":
+        targets = [name for clause in given.clauses for name in survey.within(clause.target)]
+        bound = {name.id for name in targets if isinstance(name, n.Name)}
+        read = [name.id for name in survey.within(given.element) if isinstance(name, n.Name) and name.id in bound]
+        defaults = ", ".join(f"{name}={name}" for name in dict.fromkeys(read))
+        thunk = f"lambda {defaults}:" if defaults else "lambda:"
+        loops = survey.source[given.element.end : given.clauses[-1].end]
+        return f"parallel([{thunk} {survey.text(given.element)}{loops}])"
+    shown = [survey.text(arg) for arg in args]
+    if not shown or given is not None or "..." in shown or not all(isinstance(a, n.Call) for a in args):
+        return ""
+    return f"parallel([{', '.join(f'lambda: {one}' for one in shown)}])"
 
 
 def of_method(survey: Survey, call: n.MethodCall) -> str:

@@ -135,3 +135,27 @@ def test_most_hints_can_be_applied_as_they_are_written(audit_vocabulary: Vocabul
 def test_names_are_given_once_a_topic() -> None:
     names = [(one.topic, one.name) for one in GALLERY]
     assert sorted(set(names)) == sorted(names)
+
+
+LARGE = {
+    "lines": "n = 0\n" + "n = n + 1\n" * 90 + "result = n\n",
+    "code": "n = 0\n" + f"n = {' + '.join(['n'] * 40)}\n" * 50 + "result = n\n",
+    "text": f"result = '{'word ' * 8000}'\n",
+    "levels": f"result = {'[' * 120}1{']' * 120}\n",
+    "blocks": "".join(f"{' ' * level}if 1:\n" for level in range(110)) + " " * 110 + "x = 1\nresult = 1\n",
+    "fields": "result = 1\nx = " + 'f"{' * 20 + "1" + '}"' * 20 + "\n",
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+def test_a_plan_above_a_bound_is_told_the_bound_once(
+    what: str, audit_vocabulary: Vocabulary, snapshot: SnapshotAssertion
+) -> None:
+    problems = problems_of(LARGE[what], audit_vocabulary)
+    assert [f"{p.code} line {p.line}: {p.message}; {p.hint}" for p in problems] == snapshot
+    assert len(problems) == 1
+
+
+def test_prompts_do_not_count_as_code(audit_vocabulary: Vocabulary) -> None:
+    prompt = '"""' + "Look at every line.\n" * 300 + '"""'
+    assert problems_of(f"result = agent({prompt})\n", audit_vocabulary) == []
