@@ -126,4 +126,8 @@ def _breaks_on_none(survey: Survey, node: n.Node) -> bool:
 
 def _say_none(survey: Survey, node: n.Node, word: str) -> None:
     message = f"`{word}` gives `None` when its worker fails, and this would break on it"
-    survey.at("PL206", node, message, "write `(answer or [])` for a list, or test `if answer is None:` first.")
+    user = survey.parent.get(node)
+    named = isinstance(user, n.Subscript) and isinstance(user.index, n.Constant) and isinstance(user.index.value, str)
+    instead = "{}" if named or isinstance(user, n.MethodCall) else "[]"
+    hint = f"write `({survey.text(node)} or {instead})`, or test `if answer is None:` first."
+    survey.at("PL206", node, message, hint)

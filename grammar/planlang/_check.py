@@ -117,10 +117,16 @@ def _problems(faults: list[Fault], source: str) -> list[Problem]:
             code=fault.code,
             severity="advice" if is_advice(fault.code) else "problem",
             message=fault.message,
-            hint=fault.hint,
+            hint=_honest(fault.hint),
         )
         found.setdefault((fault.code, line, column), problem)
     return sorted(found.values())
+
+
+def _honest(hint: str) -> str:
+    """Return a hint that promises no literal rewrite where something long is left out of it."""
+    cut = hint.startswith("write `") and "..." in hint[7 : hint.find("`", 7)]
+    return f"use{hint[5:]}" if cut else hint
 
 
 def _without_echoes(faults: list[Fault], source: str) -> list[Fault]:

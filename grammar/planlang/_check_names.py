@@ -212,14 +212,17 @@ def _in_loop(survey: Survey, node: n.Node) -> bool:
 
 
 def _top_level_return(survey: Survey, node: n.Return) -> None:
-    value = survey.text(node.value) if node.value is not None else "None"
+    value = survey.text(node.value) if node.value is not None else ""
     at_end = survey.parent[node] is survey.module
     after = "" if at_end else " and put the lines after it in an `else`"
     message = "`return` stands outside of any `def`; a plan gives its value in `result`"
     if value == "result":
         survey.at("PL025", node, message, "delete this line: `result` has its value already.")
         return
-    survey.at("PL025", node, message, f"write `result = {value}`{after}.")
+    if node.value is not None:
+        survey.complain("PL025", node.start, node.start + len("return"), message, f"write `result =` for it{after}.")
+        return
+    survey.at("PL025", node, message, f"write `result = None`{after}.")
 
 
 def _result(survey: Survey) -> None:
@@ -237,6 +240,13 @@ def _result(survey: Survey) -> None:
             survey.at("PL109", place, message, _assigned(survey, place, meant))
             return
         hint = f"end it with `result = {_last_value(survey)}`."
+        if isinstance(last, n.ExprStatement):
+            shown = survey.text(last.value)
+            hint = (
+                f"write `result = {shown}`."
+                if "\n" not in shown + "." and shown != "..."
+                else "put `result = ` before it."
+            )
         survey.complain("PL109", last.start, _line_end(survey, last), message, hint)
 
 

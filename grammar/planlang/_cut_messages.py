@@ -37,6 +37,13 @@ def unclosed(opener: str, closer: str = "") -> tuple[str, str]:
     return f"`{opener}` is never closed{before}", f"add the `{CLOSERS[opener]}` that belongs to it."
 
 
+def unclosed_at_end(openers: str, line: int) -> tuple[str, str]:
+    """Return what is said about brackets that swallowed the rest; their statement seems to end at ``line``."""
+    closers = "".join(CLOSERS[opener] for opener in reversed(openers))
+    place = f", at the end of line {line} at the latest" if line else ""
+    return f"`{openers[0]}` is never closed", f"add the `{closers}` that is missing{place}."
+
+
 def mismatch(closer: str, opener: str) -> tuple[str, str]:
     return f"`{closer}` cannot close `{opener}`", f"write `{CLOSERS[opener]}` here."
 

@@ -86,7 +86,7 @@ class Survey:
         names = [inner for inner in self.within(node) if isinstance(inner, n.Name)]
         return [name for name in names if name in self.names.of and name in self.names.of[name].reads]
 
-    def text(self, node: n.Node, most: int = 60) -> str:
+    def text(self, node: n.Node, most: int = 90) -> str:
         """Return the source of ``node`` for a hint, or ``...`` where it is long."""
         found = self.source[node.start : node.end]
         return found if len(found) <= most and "\n" not in found else "..."

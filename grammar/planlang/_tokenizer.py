@@ -178,16 +178,21 @@ class _Cutter:
 
     def _never_closed(self) -> int:
         """Name the bracket that swallowed the rest of the source; return where its line should have ended."""
-        opener, start = self.brackets[0]
+        self.rereads += 1
+        start = self.brackets[0][1]
+        resume = self.layout.next_statement(self._line_end(start)) if self.rereads <= _REREADS else -1
         if not self.line_spoiled:
-            self.complain("PL011", start, start + 1, *said.unclosed(opener))
+            openers = "".join(opener[0].replace("f", "{") for opener, _ in self._open_before(resume))
+            last = self.source[: resume if resume >= 0 else len(self.source)].rstrip()
+            line = last.count("\n") + 1 if self.rereads <= _REREADS else 0
+            self.complain("PL011", start, start + 1, *said.unclosed_at_end(openers, line))
         self.line_spoiled = True
         self.brackets.clear()
-        self.rereads += 1
-        if self.rereads > _REREADS:
-            return len(self.source)
-        resume = self.layout.next_statement(self._line_end(start))
         return resume if resume >= 0 else len(self.source)
+
+    def _open_before(self, end: int) -> list[tuple[str, int]]:
+        """Return the first bracket that is open, and those inside it that were opened before ``end``."""
+        return [self.brackets[0], *(b for b in self.brackets[1:] if end < 0 or b[1] < end)]
 
     # ---- code
 

@@ -7,7 +7,8 @@ A file is a topic. A line `=== name` opens a plan; behind ` :: ` stand marks, pa
 - `2, reason`: two problems, and why.
 
 A hint that begins with "write `x`", "delete it" or "delete this line" is meant literally: what is marked is replaced,
-or goes. The last line of each snapshot says how far these alone lead.
+or goes. So is one that says what to put between two values or at the end of a line. The last line of each snapshot
+says how far these alone lead.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from planlang import Problem, Vocabulary, check
 HERE = Path(__file__).parent
 ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 WRITE = re.compile(r"write `([^`]+)`")
+AT_END = re.compile(r"(?:end the line with|add the) `([^`]+)`(?:\.| that is missing, at the end of line (\d+) )")
+BETWEEN = re.compile(r"put a (?:comma|`(:)`) between them\.")
 BEFORE = re.compile(r",\s*\Z")
 MOST_ROUNDS = 8
 SYNTAX = "PL031"
@@ -85,6 +88,13 @@ def mended(plan: str, problem: Problem) -> str | None:
         return plan[: starts[problem.line - 1]] + plan[starts[problem.line] :]
     if problem.hint.startswith("delete it"):
         return BEFORE.sub("", plan[:start]) + plan[end:].removeprefix(" ")
+    at_end, between = AT_END.match(problem.hint), BETWEEN.match(problem.hint)
+    if at_end:
+        number = int(at_end[2] or problem.line)
+        line = plan[: starts[number]].rstrip("\n")
+        return line + at_end[1] + plan[len(line) :]
+    if between:
+        return plan[:start].rstrip(" ") + (between[1] or ",") + " " + plan[start:]
     found = WRITE.match(problem.hint)
     return plan[:start] + found[1] + plan[end:] if found else None
 
@@ -128,8 +138,8 @@ def test_one_mistake_is_one_problem(one: Mistake, audit_vocabulary: Vocabulary) 
 def test_most_hints_can_be_applied_as_they_are_written(audit_vocabulary: Vocabulary) -> None:
     wrong = [one for one in GALLERY if one.problems]
     literal = [one for one in wrong if follow(one.plan, audit_vocabulary) == "accepted"]
-    assert len(wrong) >= 400
-    assert len(literal) >= len(wrong) * 0.45
+    assert len(wrong) >= 500
+    assert len(literal) >= len(wrong) * 0.55
 
 
 def test_names_are_given_once_a_topic() -> None:
