@@ -24,6 +24,7 @@ _LOOK_ALIKE = dict(
 )
 
 
+_LOOK_ALIKE |= {"\u00df": "ss", "\u00e6": "ae", "\u00f8": "o", "\u0142": "l", "\u0131": "i"}
 LINE_SEPARATOR = "a line separator"
 ODD_BLANK = "is a blank that Python does not read"
 

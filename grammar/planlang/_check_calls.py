@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspect import Parameter, Signature
 
 from . import _nodes as n
+from ._formats import with_values
 from ._near import listed, nearest
 from ._survey import Survey
 from ._vocabulary import Word
@@ -216,6 +217,9 @@ def options_in_a_dict(survey: Survey, call: n.Call, word: Word) -> bool:
 
 def one_text(survey: Survey, args: list[n.Node]) -> str:
     """Return an f-string of several arguments, as ``print`` would put them together; or nothing."""
+    marked = with_values(survey, args[0], args[1:])
+    if marked:
+        return marked
     parts: list[str] = []
     for arg in args:
         shown = survey.text(arg)

@@ -159,7 +159,9 @@ def _stages(survey: Survey, call: n.Call, word: Word) -> None:
         if isinstance(stage, n.ListDisplay | n.TupleDisplay):
             inside = survey.source[stage.start + 1 : stage.end - 1]
             message = f"`{word.name}` takes its stages one by one, not in a list"
-            short = len(inside) <= _LONGEST_REWRITE and "\n" not in inside and "`" not in inside
+            short = (
+                bool(inside.strip()) and len(inside) <= _LONGEST_REWRITE and "\n" not in inside and "`" not in inside
+            )
             survey.at("PL108", stage, message, f"write `{inside}`." if short else "delete the `[` and its `]`.")
 
 

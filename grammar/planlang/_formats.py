@@ -9,7 +9,7 @@ from string import Formatter
 from . import _nodes as n
 from ._survey import Survey
 
-__all__ = ["of_format", "of_percent"]
+__all__ = ["of_format", "of_percent", "with_values"]
 
 _PERCENT = re.compile(r"%(?:\((\w+)\))?([-+ 0#]*)(\d*)(?:\.(\d+))?([a-zA-Z%])")
 _LONGEST = 160
@@ -41,10 +41,14 @@ def of_format(survey: Survey, call: n.MethodCall) -> str:
 
 def of_percent(survey: Survey, text: n.Node, value: n.Node) -> str:
     """Return the f-string for ``"..." % value``, or nothing where it is not plain to see."""
+    return with_values(survey, text, value.items if isinstance(value, n.TupleDisplay) else [value])
+
+
+def with_values(survey: Survey, text: n.Node, values: list[n.Node]) -> str:
+    """Return the f-string for a text with ``%`` marks and as many values, or nothing where they do not fit."""
     quote, inside = _literal(survey, text)
     if not quote:
         return ""
-    values = value.items if isinstance(value, n.TupleDisplay) else [value]
     given = [survey.text(one) for one in values]
     marks = [found for found in _PERCENT.finditer(inside) if found[5] != "%"]
     if len(marks) != len(given) or any(found[1] or found[5] not in "sdifrxXeEgGoc" for found in marks):
