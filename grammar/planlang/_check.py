@@ -15,8 +15,9 @@ from ._check_functions import check_functions
 from ._check_names import check_names
 from ._check_tasks import check_tasks
 from ._codes import is_advice
-from ._faults import Fault, Places
+from ._faults import Fault
 from ._limits import DEFAULT_RULES, Rules
+from ._lines import Lines
 from ._parse import Parsed, parse
 from ._problems import Problem
 from ._scopes import resolve
@@ -104,11 +105,11 @@ def _code_lines(source: str, tokens: list[Token]) -> list[int]:
 
 
 def _problems(faults: list[Fault], source: str) -> list[Problem]:
-    places = Places(source)
+    places = Lines(source)
     found: dict[tuple[str, int, int], Problem] = {}
     for fault in sorted(_without_echoes(faults, source), key=lambda fault: (fault.start, fault.end)):
-        line, column = places.of(min(fault.start, len(source)))
-        end_line, end_column = places.of(min(fault.end, len(source)))
+        line, column = places.place(min(fault.start, len(source)))
+        end_line, end_column = places.place(min(fault.end, len(source)))
         problem = Problem(
             line=line,
             column=column,

@@ -6,9 +6,15 @@ from typing import Literal
 
 import attrs
 
+from ._lines import Lines
+
 __all__ = ["Problem", "Severity"]
 
 Severity = Literal["problem", "advice"]
+
+# A line of a plan that is mostly prompt text would fill the screen, and so would its carets.
+_LONGEST_LINE = 140
+_BEFORE_PLACE = 40
 
 
 @attrs.frozen(order=True)
@@ -34,13 +40,27 @@ class Problem:
     def render(self, source: str, name: str = "plan") -> str:
         """Return the message with its source line, a caret below it, and the hint."""
         head = f"{name}:{self.line}:{self.column}: {self.code} {self.message}"
-        lines = source.splitlines()
-        if not 1 <= self.line <= len(lines):
+        text = Lines(source).text(self.line)
+        if not text:
             return f"{head}\n   Next: {self.hint}" if self.hint else head
-        text = lines[self.line - 1].expandtabs(1)
+        text = "".join(
+            character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text.expandtabs(1)
+        )
         stop = self.end_column if self.end_line == self.line else len(text) + 1
         width = max(1, min(stop, len(text) + 1) - self.column)
-        shown = [head, f"{self.line:5} | {text}", f"      | {' ' * (self.column - 1)}{'^' * width}"]
+        text, column, width = _cut_around(text, self.column, width)
+        shown = [head, f"{self.line:5} | {text}", f"      | {' ' * (column - 1)}{'^' * width}"]
         if self.hint:
             shown.append(f"   Next: {self.hint}")
         return "\n".join(shown)
+
+
+def _cut_around(text: str, column: int, width: int) -> tuple[str, int, int]:
+    """Return the part of a long line that shows a place, with the place's column and width in that part."""
+    if len(text) <= _LONGEST_LINE:
+        return text, column, width
+    first = max(0, min(column - 1 - _BEFORE_PLACE, len(text) - _LONGEST_LINE))
+    part = text[first : first + _LONGEST_LINE]
+    head, tail = "…" if first else "", "…" if first + len(part) < len(text) else ""
+    column = column - first + len(head)
+    return f"{head}{part}{tail}", column, min(width, len(head) + len(part) + 1 - column + 1)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import Final
 
 from planlang._errors import PlanAborted, PlanError, PlanFailed, PlanLimitError
+from planlang._lines import Lines
 
 from .meter import LimitHitError
 
@@ -18,15 +18,11 @@ class Places:
     """Turns character offsets of one source into lines and columns, and exceptions into plan errors."""
 
     def __init__(self, source: str) -> None:
-        self._starts = [0]
-        for number, character in enumerate(source):
-            if character == "\n":
-                self._starts.append(number + 1)
+        self._lines = Lines(source)
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """Return the 1-based line and column of an offset."""
-        line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1] + 1
+        return self._lines.place(offset)
 
     def error(self, offset: int, error: BaseException) -> PlanError:
         """Return the plan error for an exception that an operation at this offset raised."""

@@ -136,7 +136,7 @@ class WordCalls:
             try:
                 if left < 0:
                     raise meter.calls_error()
-                if type(given) not in _FREE:
+                if type(given) is not int and type(given) not in _FREE:
                     given = self._out(frame, given)
                 if frame is not last:  # all calls from one frame look the same to a word that is not counted
                     place = self._place(site, frame)
@@ -160,7 +160,7 @@ class WordCalls:
             try:
                 if left < 0:
                     raise meter.calls_error()
-                if type(given) not in _FREE:
+                if type(given) is not int and type(given) not in _FREE:
                     given = self._out(frame, given)
                 task = frame[0]
                 task.calls = number = task.calls + 1
