@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
@@ -32,6 +33,7 @@ from .kits import Kit, KitWork
 from .listeners import Listener
 from .money import MICRO, Spent, credits_of
 from .plugins import Registry
+from .processes import this_machine
 from .prompts import prompt_digests
 from .runtime import RunHost
 from .settings import Settings
@@ -258,7 +260,9 @@ class _Execution:
         self.writes: set[asyncio.Task[None]] = set()
         everyone = [*loom.registry.all("listener", Listener).values(), *listeners]
         self.recorder = Recorder(self.id, self.store, everyone, asyncio.get_running_loop().time)
-        self.row = _new_row(job, loom.settings, source, self.id, self.budget)
+        driver = {"machine": this_machine(), "pid": os.getpid()}
+        row = _new_row(job, loom.settings, source, self.id, self.budget)
+        self.row = attrs.evolve(row, facts={**row.facts, "driver": driver})
         self.states = self.control.states = {name: work.new_run(rehearsal=False) for name, work in job.works.items()}
         line = BudgetLine(
             self.store, self.budget, on_cap=on_cap, abort=self.abort, emit=self.recorder.emit, paused=self._paused

@@ -8,8 +8,9 @@ whatever its row says: who starts again after a kill need not wait for the lease
 from __future__ import annotations
 
 import os
-import platform
 import sqlite3
+
+from planloom.processes import is_gone, this_machine
 
 from ._till import Till
 
@@ -49,7 +50,7 @@ class Owner:
             connection.execute("UPDATE owner SET lease_until = NULL WHERE id = ?", (self.id,))
         cursor = connection.execute(
             "INSERT INTO owner (lease_until, machine, pid) VALUES (?, ?, ?)",
-            (now + self._lease_s, _machine(), os.getpid()),
+            (now + self._lease_s, this_machine(), os.getpid()),
         )
         assert cursor.lastrowid is not None
         self.id = cursor.lastrowid
@@ -71,7 +72,7 @@ def give_up_expired(connection: sqlite3.Connection, till: Till, now: float) -> N
     """Make uncertain the calls of every owner whose lease is over or whose process is gone."""
     owners = connection.execute("SELECT id, lease_until, machine, pid FROM owner WHERE lease_until IS NOT NULL")
     for owner, until, machine, pid in owners.fetchall():
-        if until < now or _is_gone(machine, pid):
+        if until < now or is_gone(machine, pid):
             till.give_up(owner)
             connection.execute("UPDATE owner SET lease_until = NULL WHERE id = ?", (owner,))
 
@@ -80,26 +81,4 @@ def has_expired(connection: sqlite3.Connection, owner: int, now: float) -> bool:
     """Whether an owner's lease is over, or its process is gone."""
     query = "SELECT lease_until, machine, pid FROM owner WHERE id = ?"
     until, machine, pid = connection.execute(query, (owner,)).fetchone()
-    return until is None or until < now or _is_gone(machine, pid)
-
-
-def _machine() -> str:
-    """Return what tells where a process number means something: the host, and the namespace of its processes."""
-    try:
-        namespace = os.readlink("/proc/self/ns/pid")
-    except OSError:  # not Linux
-        namespace = ""
-    return f"{platform.node()} {namespace}".strip()
-
-
-def _is_gone(machine: str, pid: int) -> bool:
-    """Whether a process certainly runs no more. A number that another process has taken over tells nothing."""
-    if machine != _machine():
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
+    return until is None or until < now or is_gone(machine, pid)

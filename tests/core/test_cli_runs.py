@@ -82,8 +82,10 @@ class Folder:
 
     def wait_for(self, process: subprocess.Popen[str], requests: int) -> None:
         """Wait until the server was asked so often."""
+        until = time.monotonic() + 60
         while self.server.total < requests:
             assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until, f"asked {self.server.total} times, not {requests}"
             time.sleep(0.005)
 
     def store(self, deed: Callable[[Store], Any]) -> Any:
@@ -120,6 +122,13 @@ def folder_with(tmp_path: Path) -> Iterator[Callable[[Script], Folder]]:
 
 def slow_echo(request: Received) -> Any:
     return completion(f"ok: {request.question}").after(0.05)
+
+
+FIRST = ("question 0", "question 1")
+
+
+def hang() -> Any:
+    return completion("late").hanging()
 
 
 def settled(store: Store) -> set[str]:
@@ -179,6 +188,9 @@ def test_a_killed_command_is_run_again_and_ends_what_was_begun(folder_with: Call
     folder.wait_for(process, 30)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
+    run, status, *_ = folder.run("runs")[1].splitlines()[1].split()
+    assert status == "interrupted"
+    assert f"{run} | interrupted | phase 1: Ask | 0 running, " in folder.run("show", run)[1]
     answered = folder.store(settled)
     assert len(answered) > 10
     before = Counter(folder.server.asked)
@@ -238,3 +250,17 @@ def test_what_a_run_left_is_shown_from_another_terminal(folder_with: Callable[[S
     code, output, _ = folder.run("show", run)
     assert code == 0
     assert "12.0 credits paid" in output
+    assert f"{run} | completed | phase 1: Ask | 0 running, 60 done, 0 failed, 0 dropped | 12.0 credits | " in output
+
+
+def test_a_run_that_goes_on_tells_another_terminal_how_it_is_going(folder_with: Callable[[Script], Folder]) -> None:
+    folder = folder_with(lambda request: completion("yes") if request.question in FIRST else hang())
+    process = folder.start("run", "job.plan")
+    folder.wait_for(process, 10)
+    time.sleep(0.5)
+    run = folder.run("runs")[1].splitlines()[1].split()[0]
+    assert (
+        f"{run} | running | phase 1: Ask | 8 running, 2 done, 0 failed, 0 dropped | 0.4 credits | "
+        in (folder.run("show", run)[1])
+    )
+    os.killpg(process.pid, signal.SIGKILL)

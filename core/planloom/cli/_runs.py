@@ -14,6 +14,7 @@ from rich.text import Text
 
 from planloom._errors import UnknownNameError
 from planloom.money import show_credits
+from planloom.status import status_line, status_now
 from planloom.stores import RunRow, Store, StorePlugin
 
 from .app import App, app_command, out_console
@@ -54,7 +55,7 @@ def runs(app: App, limit: int) -> None:
 
 def _status(row: RunRow) -> str:
     holes = row.facts.get("counts", {}).get("holes", 0)
-    return f"{row.status}, {holes} hole{'' if holes == 1 else 's'}" if holes else row.status
+    return f"{status_now(row)}, {holes} hole{'' if holes == 1 else 's'}" if holes else status_now(row)
 
 
 def _began(row: RunRow) -> str:
@@ -88,7 +89,7 @@ def _as_data(store: Store, row: RunRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "title": row.title,
-        "status": row.status,
+        "status": status_now(row),
         "created_at": row.created_at,
         "facts": row.facts,
         "plan": row.plan,
@@ -103,7 +104,8 @@ def _print_run(store: Store, row: RunRow) -> None:
     cost = row.facts.get("cost", {})
     full = f", {show_credits(cost['full_price'])} at full price" if "full_price" in cost else ""
     console.print(Text(f"{row.id}: {row.title}", style="bold"))
-    console.print(Text(f"{_status(row)} | {_paid(cost)} credits paid{full} | began {_began(row)} UTC"))
+    console.print(Text(status_line(store, row)))
+    console.print(Text(f"{_paid(cost)} credits paid{full} | began {_began(row)} UTC"))
     if row.error:
         console.print(Text(row.error))
     table = Table("phase", "workers", "done", "failed", "dropped", "undecided", box=None, pad_edge=False)
