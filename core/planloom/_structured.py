@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -159,13 +159,6 @@ def _first_repeated(pairs: list[tuple[str, Any]]) -> str:
             return key
         seen.add(key)
     raise AssertionError("no key is repeated")
-
-
-def problems_of(value: Any, schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return how ``value`` breaks a JSON Schema, as ``path: message``; at most eight."""
-    from jsonschema import Draft202012Validator
-
-    return _problems(value, Draft202012Validator(schema))
 
 
 def _problems(value: Any, validator: Validator) -> tuple[str, ...]:

@@ -65,7 +65,6 @@ class Rehearsal:
     :ivar agents: workers, calls, tokens, seconds, phases and roles are those of the median take.
     :ivar phases: workers by phase. :ivar roles: (workers, micro-credits) by role.
     :ivar problems: why the plan must not run, if so. :ivar advice: what is worth knowing.
-    :ivar free: the calls cost nothing, so that ``credits`` are what they would cost at the given prices.
     """
 
     agents: int

@@ -50,8 +50,7 @@ class RunHost:
     :param perform: how a worker's request is carried out.
     :param budget_left: what the plan may still spend, in micro-credits at full price; see :attr:`full_price`.
     :param states: each kit's state for this run, by kit name.
-    :param journal: takes what words that are not pure returned, by place; ``recorded`` is what an earlier start of this
-        run wrote there.
+    :param journal: takes what words that are not pure returned, by place.
     """
 
     def __init__(
@@ -73,7 +72,6 @@ class RunHost:
         self.args = args
         self.phases = Phases()
         self.full_price = 0
-        self.paid = 0
         self.failures: Counter[str] = Counter()
         self._recorder = recorder
         self._perform = perform
@@ -83,7 +81,7 @@ class RunHost:
         self._journal_counts: dict[str, int] = {}
         self._workers = 0
         self._barriers: dict[str, dict[str, float]] = {}
-        self._questions_seen: dict[tuple[Any, ...], str] = {}
+        self._questions_seen: set[tuple[Any, ...]] = set()
         self.undecided: list[dict[str, Any]] = []
 
     def state(self, kit: str, of: type[S]) -> S:
@@ -182,16 +180,12 @@ class RunHost:
             if ends is not None:
                 ends[parts[depth]] = self._recorder.seconds()
 
-    def seconds(self) -> float:
-        """Return the seconds since the run began."""
-        return self._recorder.seconds()
-
     def asked_before(self, request: WorkerRequest) -> bool:
         """Return whether this plan has asked this very question before, sample and all."""
         key = (request.word, *map(repr, request.identity), request.role, request.sample)
         if key in self._questions_seen:
             return True
-        self._questions_seen[key] = request.label
+        self._questions_seen.add(key)
         return False
 
     def close(self) -> None:
@@ -283,7 +277,6 @@ class _Worker:
         if performed.error is not None:
             host.failures[performed.error] += 1
         host.full_price += performed.full_price
-        host.paid += performed.cost
         self._finish("done" if ok else "failed", performed)
 
     def _stopped(self, error: BaseException) -> None:

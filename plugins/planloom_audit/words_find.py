@@ -78,9 +78,9 @@ async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample
         sample=sample,
     )
     answer = await host_of(call).work(call, request)
-    run.scanned(names, lens.name, answer is not None)
     if answer is None:
         return None
+    run.scanned(names, lens.name)
     items = _bounded(call, run, answer["findings"], label)
     findings = [found for item in items if (found := _kept(call, run, item, label)) is not None]
     run.found += len(findings)

@@ -151,7 +151,6 @@ class AuditRun:
         self.work = work
         self.rehearsal = rehearsal
         self.read: defaultdict[str, set[str]] = defaultdict(set)
-        self.failed: defaultdict[str, set[str]] = defaultdict(set)
         self.found = 0
         self.set_aside: list[str] = []
         self.unasked: list[str] = []
@@ -178,9 +177,9 @@ class AuditRun:
         read = Finding(file=path, line=line, function=None, claim=str(raw["claim"]), source=source, place=place)
         return _with_sources(read, raw, source)
 
-    def scanned(self, names: Sequence[str], lens: str, answered: bool) -> None:
-        """Note that a scan of these files through that lens answered, or did not."""
-        (self.read if answered else self.failed)[lens].update(names)
+    def scanned(self, names: Sequence[str], lens: str) -> None:
+        """Note that a scan of these files through that lens answered."""
+        self.read[lens].update(names)
 
     @property
     def covered(self) -> set[str]:

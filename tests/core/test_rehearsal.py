@@ -9,10 +9,10 @@ from typing import Any
 
 import attrs
 import pytest
+from jsonschema import Draft202012Validator
 
 from planlang import compile as compile_program
 from planloom._made_up import made_up
-from planloom._structured import problems_of
 from planloom._virtual_time import run_in_virtual_time
 from planloom.gates import Decision, default_gate
 from planloom.money import MICRO, Price, micro_of
@@ -202,7 +202,7 @@ def test_a_made_up_answer_fits_its_schema_and_is_made_from_the_question(schema: 
 
     for n in range(20):
         value = made_up(schema, request_random(request(n), 0))
-        assert problems_of(value, schema) == ()
+        assert Draft202012Validator(schema).is_valid(value)
         assert value == made_up(schema, request_random(request(n), 0))
 
 

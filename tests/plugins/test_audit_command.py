@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from planloom.testing.loopback import Received, Served, completion, serving
+from planloom.testing.loopback import Received, Served, completion, json_answer, serving
 
 SWAPPED = (
     "def split(line, mark):\n    return line.split(mark)\n\n\ndef both(line, mark):\n    return split(mark, line)\n"
@@ -203,6 +203,19 @@ def test_a_missing_key_is_named_before_anything_is_asked(code: Path, desk: Path)
     done = planloom(desk, "audit", code, "--plan", "fixed")
     assert done.returncode == 2
     assert "NO_SUCH_KEY" in done.stderr
+
+
+def test_the_demonstration_scores_what_it_found_though_a_worker_failed(desk: Path) -> None:
+    refused = json_answer({"error": {"message": "no"}}, status=400)
+    with serving([refused, *[completion('{"findings": []}')] * 50]) as server:
+        configure(desk, server.url)
+        text = (desk / "planloom.toml").read_text()
+        (desk / "planloom.toml").write_text(
+            text.replace('[roles.lead]\nendpoint = "main"', '[roles.lead]\nendpoint = "offline"')
+        )
+        done = planloom(desk, "demo")
+    assert done.returncode == 3, done.stderr
+    assert "0 of 12 planted bugs found" in done.stdout
 
 
 def test_the_demonstration_scores_what_it_found(desk: Path) -> None:
