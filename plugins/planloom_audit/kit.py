@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from planloom import ConfigurationError, did_you_mean
 from planloom.kits import Kit, KitWork, Prompt, SavedPlan
+from planloom.prompts import resolved_prompt
 
-from .lenses import Lens, Skeptic
+from .lenses import Lens, Skeptic, own_lenses, own_skeptics
 
 if TYPE_CHECKING:
     from planlang import Value, Word
@@ -27,14 +28,13 @@ _SETTINGS = ("lenses",)
 
 
 def _vocabulary(registry: Registry, settings: Settings) -> Sequence[Word | Value]:
-    from planloom.prompts import resolved_prompt
-
     from .words_find import find_words
     from .words_judge import judge_words
     from .words_report import report_words
     from .words_source import source_words
 
-    lenses = registry.all("lens", Lens)
+    lenses = {lens.name: _lens(lens, settings) for lens in registry.all("lens", Lens).values()}
+    skeptics = {skeptic.name: _skeptic(skeptic, settings) for skeptic in registry.all("skeptic", Skeptic).values()}
     own = settings.kits.get("audit", {})
     for key in own:
         if key not in _SETTINGS:
@@ -42,9 +42,28 @@ def _vocabulary(registry: Registry, settings: Settings) -> Sequence[Word | Value
     return [
         *source_words(_configured_lenses(own, lenses)),
         *find_words(resolved_prompt(AUDIT, "scan", settings), lenses, _ROLES),
-        *judge_words(registry.all("skeptic", Skeptic), _ROLES),
+        *judge_words(skeptics, _ROLES),
         *report_words(resolved_prompt(AUDIT, "report", settings), _ROLES),
     ]
+
+
+def _lens(lens: Lens, settings: Settings) -> Lens:
+    """Return a lens with the project's own paragraph, where there is one."""
+    name = f"lens.{lens.name}"
+    if f"audit.{name}" not in settings.prompts:
+        return lens
+    try:
+        return Lens(lens.name, resolved_prompt(AUDIT, name, settings).text.strip())
+    except ValueError as error:
+        raise ConfigurationError(f"{settings.source}: prompts.audit.{name}: {error}; shorten it") from error
+
+
+def _skeptic(skeptic: Skeptic, settings: Settings) -> Skeptic:
+    """Return a skeptic with the project's own prompt, where there is one."""
+    name = f"skeptic.{skeptic.name}"
+    if f"audit.{name}" not in settings.prompts:
+        return skeptic
+    return Skeptic(skeptic.name, resolved_prompt(AUDIT, name, settings).text)
 
 
 def _configured_lenses(own: Mapping[str, Any], lenses: Mapping[str, Lens]) -> tuple[str, ...]:
@@ -64,6 +83,14 @@ def _open(target: str, options: Mapping[str, Any]) -> KitWork:
     return open_work(target, options)
 
 
+def _prompts() -> tuple[Prompt, ...]:
+    """Return every text that a worker of the kit is told, as it ships."""
+    texts = [(name, _text("prompts", f"{name}.md")) for name in ("scan", "report", "lead")]
+    texts += [(f"lens.{lens.name}", lens.paragraph) for lens in own_lenses() if lens.paragraph]
+    texts += [(f"skeptic.{skeptic.name}", skeptic.prompt) for skeptic in own_skeptics()]
+    return tuple(Prompt(name=name, text=text) for name, text in texts)
+
+
 def _text(folder: str, name: str) -> str:
     return files("planloom_audit").joinpath(folder, name).read_text(encoding="utf-8").strip() + "\n"
 
@@ -74,7 +101,7 @@ AUDIT = Kit(
     summary="audits a code base for behaviour bugs",
     vocabulary=_vocabulary,
     open=_open,
-    prompts=tuple(Prompt(name=name, text=_text("prompts", f"{name}.md")) for name in ("scan", "report", "lead")),
+    prompts=_prompts(),
     saved_plans=(
         SavedPlan(name="fixed", title="three lenses, three skeptics", source=_text("plans", "fixed.plan")),
         SavedPlan(name="fit", title="fits itself to the budget", source=_text("plans", "fit.plan")),

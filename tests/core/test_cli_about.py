@@ -57,6 +57,20 @@ def test_prompts_are_listed_and_shown_and_a_projects_own_goes_before(tmp_path: P
     assert f"(from {tmp_path / 'scan.md'})" in planloom(tmp_path, "prompts")
 
 
+def test_what_lenses_and_skeptics_are_told_is_printed_and_replaced_as_any_prompt(tmp_path: Path) -> None:
+    shown = planloom(tmp_path, "prompts")
+    assert all(
+        f"audit.{name}  " in shown for name in ("lens.boundaries", "lens.logic", "lens.state", "skeptic.doubter")
+    )
+    assert "Most reports are false alarms" in planloom(tmp_path, "prompts", "audit.skeptic.doubter")
+    (tmp_path / "own.md").write_text("Edges!\n")
+    (tmp_path / "planloom.toml").write_text('[prompts]\n"audit.lens.boundaries" = "own.md"\n')
+    (tmp_path / "a.plan").write_text("result = [scan(s) for s in shards()]\n")
+    planloom(tmp_path, "check", "a.plan")
+    (tmp_path / "own.md").write_text("edges " * 500)
+    planloom(tmp_path, "check", "a.plan", code=2)
+
+
 def test_every_code_is_listed_with_its_title_and_has_a_page(tmp_path: Path) -> None:
     titles = planloom(tmp_path, "explain").splitlines()
     assert "PL031: while (problem, blocks a plan)" in titles
