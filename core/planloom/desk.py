@@ -110,10 +110,12 @@ class JobDesk:
         """
         decision = decide(self.registry, self.settings, priced.rehearsal, self.job.cap)
         try:
-            decision = approve(self.console, priced.rehearsal, decision, yes=self.yes, confirm=self.confirm)
+            decision = approve(self.console, priced, decision, yes=self.yes, confirm=self.confirm)
         except (PlanHeld, PlanRefused) as error:
             self._decided(decision)
-            self.keep_unrun(priced.source, decision.verdict, str(error))
+            run = self.keep_unrun(priced.source, decision.verdict, str(error))
+            if isinstance(error, PlanHeld):
+                raise PlanHeld(f"{error}; `planloom show {run} --plan` prints it") from error
             raise
         self._decided(decision)
         self.console.print(Text(f"{decision.verdict} by {decision.who}: {decision.reason}"))
@@ -123,14 +125,19 @@ class JobDesk:
         kept = {**attrs.asdict(decision), "at": datetime.now(UTC).isoformat(timespec="seconds")}
         self.job = attrs.evolve(self.job, facts={**self.job.facts, "decision": kept})
 
-    def keep_unrun(self, source: str, status: str, reason: str) -> None:
-        """Store a plan that will not run now (``held`` or ``refused``), with the reason and what planning cost."""
+    def keep_unrun(self, source: str, status: str, reason: str) -> str:
+        """Store a plan that will not run now (``held`` or ``refused``), with the reason and what planning cost.
 
-        async def main() -> None:
+        :returns: the id it is kept under.
+        """
+
+        async def main() -> str:
             async with open_loom(self.registry, self.settings) as loom:
-                await loom.keep_unrun(self.job, source, status, reason, budget=self._budget, planned=self.planned)
+                return await loom.keep_unrun(
+                    self.job, source, status, reason, budget=self._budget, planned=self.planned
+                )
 
-        asyncio.run(main())
+        return asyncio.run(main())
 
     def run(self, priced: PricedPlan, *, found: Callable[[RunControl], str] = lambda control: "") -> Outcome:
         """Run an approved plan with live progress; Ctrl-C cancels it.

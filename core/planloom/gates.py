@@ -47,7 +47,9 @@ def _judge(rehearsal: Rehearsal, cap: int, settings: GateSettings) -> Decision:
         return Decision(verdict="refused", reason=rehearsal.problems[0])
     price = rehearsal.credits_p90
     alone = min(settings.pass_credits, int(cap * settings.pass_share))
-    shown = f"{show_credits(price)} credits at the 90th percentile"
+    if price == 0:
+        return Decision(verdict="approved", reason="it costs nothing")
+    shown = f"at most {show_credits(price)} credits in 9 of 10 rehearsals"
     if price > cap:
         return Decision(verdict="refused", reason=f"{shown}, above the whole budget of {show_credits(cap)}")
     if price <= alone:

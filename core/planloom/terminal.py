@@ -16,6 +16,7 @@ from rich.text import Text
 
 from ._errors import PlanHeld, PlanRefused
 from .gates import Decision, held_advice
+from .jobs import PricedPlan
 from .listeners import Listener
 from .loom import Outcome, RunControl
 from .money import show_credits
@@ -57,9 +58,11 @@ def show_rehearsal(console: Console, rehearsal: Rehearsal, heading: str) -> None
 
 
 def approve(
-    console: Console, rehearsal: Rehearsal, decision: Decision, *, yes: bool, confirm: Callable[[str], bool]
+    console: Console, priced: PricedPlan, decision: Decision, *, yes: bool, confirm: Callable[[str], bool]
 ) -> Decision:
     """Return the decision that stands: the policy's, or a person's where the policy holds the plan.
+
+    A person sees the plan before they are asked.
 
     :param yes: the person said so beforehand. :param confirm: asks a person, where there is one.
     :raises PlanRefused: the gate refused it. :raises PlanHeld: it needs a person and there is none, or they said no.
@@ -70,12 +73,18 @@ def approve(
         raise PlanRefused(f"the plan was refused: {decision.reason}")
     if yes:
         return attrs.evolve(decision, verdict="approved", who="person")
-    advice = held_advice(rehearsal.credits_p90)
+    advice = held_advice(priced.rehearsal.credits_p90)
     if not interactive():
         raise PlanHeld(f"the plan is held for approval: {decision.reason}; {advice}")
+    _show_plan(console, priced.source)
     if confirm(f"The plan needs your approval: {decision.reason}. Run it?"):
         return attrs.evolve(decision, verdict="approved", who="person")
     raise PlanHeld(f"the plan was not approved and nothing was spent; {advice}")
+
+
+def _show_plan(console: Console, source: str) -> None:
+    for number, line in enumerate(source.splitlines(), start=1):
+        console.print(Text(f"{number:4}  {line}"))
 
 
 def outcome_line(outcome: Outcome) -> str:
