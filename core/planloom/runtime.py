@@ -32,9 +32,8 @@ S = TypeVar("S")
 
 _EVENT_TEXT_LENGTH = 500
 _LABEL_LENGTH = 120
-# Keys of a task's scope: the phase it is in, and the task that opened it.
+# Key of a task's scope: the phase it is in.
 _PHASE = "phase"
-_OPENED_BY = "phase opened by"
 
 
 def host_of(call: Call) -> RunHost:
@@ -80,6 +79,7 @@ class RunHost:
         self._journal = journal
         self._journal_counts: dict[str, int] = {}
         self._workers = 0
+        self._in_phase: dict[str, set[str]] = {}
         self._barriers: dict[str, dict[str, float]] = {}
         self._questions_seen: set[tuple[Any, ...]] = set()
         self.undecided: list[dict[str, Any]] = []
@@ -120,16 +120,23 @@ class RunHost:
     # --- what the core's words do
 
     def phase(self, call: Call, title: str | None) -> None:
-        """Open a phase for the calling task; ``None`` closes the one it is in. A task's former phase ends with it."""
+        """Open a phase for the calling task; ``None`` leaves the one it is in. The last task to leave one ends it."""
         former = call.scope.get(_PHASE)
-        if former and former != title and call.scope.get(_OPENED_BY) == call.path:
-            self._close_phase(str(former))
+        if former != title:
+            self._leave_phase(str(former), call.path)
         if title is None:
             call.scope.pop(_PHASE, None)
             return
         call.scope[_PHASE] = title
-        call.scope[_OPENED_BY] = call.path
+        self._in_phase.setdefault(title, set()).add(call.path)
         self._open_phase(title)
+
+    def _leave_phase(self, title: str, task: str) -> None:
+        inside = self._in_phase.get(title, set())
+        if task in inside:
+            inside.remove(task)
+            if not inside:
+                self._close_phase(title)
 
     def log(self, message: str) -> None:
         """Say something in the run's event stream."""

@@ -263,6 +263,26 @@ result = parallel([lambda name=name: one(name) for name in ["red", "green", "blu
     play(lambda request: echo(request).after(0.02), scenario)
 
 
+def test_a_phase_that_several_tasks_are_in_ends_with_the_last_of_them(play: Play) -> None:
+    source = """
+def one(name):
+    phase("first")
+    agent(f"{name} first")
+    phase("then")
+    return agent(f"{name} then")
+
+result = parallel([lambda name=name: one(name) for name in ["quick", "slow"]])
+"""
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        stream = events(loom, await run_plan(loom, source))
+        about = [(e.type, e.data.get("agents")) for e in stream if e.data.get("phase") == "first"]
+        assert about[-2:] == [("run.agent_ended", None), ("run.phase_ended", 2)]
+        assert [kind for kind, _ in about].count("run.phase_ended") == 1
+
+    play(lambda request: echo(request).after(0.2 if request.question == "slow first" else 0), scenario)
+
+
 def test_a_worker_may_name_its_own_phase(play: Play) -> None:
     async def scenario(loom: Loom, server: LoopbackServer) -> None:
         outcome = await run_plan(loom, 'phase("A")\nagent("1")\nagent("2", phase="B")\nagent("3")\nresult = 1\n')
