@@ -10,7 +10,7 @@ from planlang._nodes import And, Compare, Conditional, Or
 from .context import Build, Code, Run, tallest
 from .iterate import membership
 from .values import Frame, PlanDict, PlanSet
-from .walk import equal, identical, order
+from .walk import LONG_KEY, equal, identical, order
 
 __all__ = ["both", "compare", "conditional", "either"]
 
@@ -27,8 +27,8 @@ _TESTS: Final[dict[str, Test]] = {
     **{op: _order_test(op) for op in ("<", "<=", ">", ">=")},
     "in": membership,
     "not in": lambda frame, x, y: not membership(frame, x, y),
-    "is": lambda _frame, x, y: identical(x, y),
-    "is not": lambda _frame, x, y: not identical(x, y),
+    "is": lambda frame, x, y: identical(frame[0].meter, x, y),
+    "is not": lambda frame, x, y: not identical(frame[0].meter, x, y),
 }
 
 
@@ -102,7 +102,7 @@ def _member(left: Run, right: Run, slow: Test) -> Run:
     def run(frame: Frame) -> bool:
         x = left(frame)
         y = right(frame)
-        if (type(x) is str or type(x) is int) and (type(y) is PlanDict or type(y) is PlanSet):
+        if ((type(x) is str and len(x) < LONG_KEY) or type(x) is int) and (type(y) is PlanDict or type(y) is PlanSet):
             return x in y
         return slow(frame, x, y)
 
@@ -113,7 +113,7 @@ def _no_member(left: Run, right: Run, slow: Test) -> Run:
     def run(frame: Frame) -> bool:
         x = left(frame)
         y = right(frame)
-        if (type(x) is str or type(x) is int) and (type(y) is PlanDict or type(y) is PlanSet):
+        if ((type(x) is str and len(x) < LONG_KEY) or type(x) is int) and (type(y) is PlanDict or type(y) is PlanSet):
             return x not in y
         return slow(frame, x, y)
 

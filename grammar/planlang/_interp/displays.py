@@ -24,7 +24,7 @@ from .meter import LIST_BYTES, LIST_ITEM_BYTES, TEXT_BYTES, TUPLE_BYTES, TUPLE_I
 from .subscripts import get_item, slice_of
 from .text import format_value, str_of
 from .values import Frame, PlanDict, PlanList, new_dict, new_list, new_set, type_name
-from .walk import check_key
+from .walk import LONG_KEY, check_key
 
 __all__ = [
     "dict_display",
@@ -159,6 +159,7 @@ def _merge(frame: Frame, made: PlanDict, source: Any) -> None:
     if type(source) is not PlanDict:
         raise TypeError(f"'{type_name(source)}' object is not a mapping")
     frame[0].meter.grow_dict(len(made), len(source))
+    frame[0].meter.match_keys(min(len(made), len(source)))
     made.update(source)
 
 
@@ -244,10 +245,13 @@ def subscript(build: Build, node: Subscript) -> Code:
         container = value_run(frame)
         key = index_run(frame)
         kind = type(container)
-        if (kind is PlanDict and (type(key) is str or type(key) is int) and key in container) or (
-            kind is PlanList and type(key) is int and -len(container) <= key < len(container)
-        ):
-            return container[key]
+        if kind is PlanList:
+            if type(key) is int and -len(container) <= key < len(container):
+                return container[key]
+        elif kind is PlanDict:
+            cheap = (type(key) is str and len(key) < LONG_KEY) or type(key) is int
+            if cheap and key in container:
+                return container[key]
         try:
             return get_item(frame, container, key)
         except Exception as error:

@@ -56,6 +56,7 @@ class Meter:
         self.handed_out = self.slice[0]
         self.bytes = [limits.memory_bytes]
         self.calls = [limits.host_calls]
+        self.key_width = 0
         self.bytes_to_host = 0
         self.bytes_from_host = 0
         self.stopped: PlanError | None = None
@@ -187,6 +188,17 @@ class Meter:
             raise LimitHitError("text_length", length, self.limits.text_length)
         self.work(length >> 7)
         self.store(TEXT_BYTES + (length * 4 if wide else length))
+
+    def key_text(self, length: int) -> None:
+        """Charge a text as a key: it is hashed, and read to its end where an equal key is there already."""
+        width = length >> 7
+        self.work(width)
+        self.key_width = max(self.key_width, width)
+
+    def match_keys(self, pairs: int) -> None:
+        """Charge so many lookups of one container's keys in another; they cost when the run has long keys."""
+        if self.key_width:
+            self.work(pairs * self.key_width)
 
     def scan(self, length: int) -> None:
         """Charge a native pass over so many items or characters."""

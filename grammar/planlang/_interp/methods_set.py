@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .iterate import items_of
-from .operators import SETS, change, replace_set, resize, set_operand
+from .operators import SETS, change, change_set, resize, set_operand
 from .signatures import Method
 from .subscripts import missing_key
 from .tasks import Task
@@ -59,6 +59,7 @@ def _combine(op: str) -> Any:
         for other in others:
             keys = keys_of(frame, other)
             frame[0].meter.dict_of(len(made) + len(keys))
+            frame[0].meter.match_keys(min(len(made), len(keys)))
             made = dict.fromkeys(SETS[op](made, keys))
         frame[0].meter.dict_of(len(made))
         return new_set(frame[0], made)
@@ -70,18 +71,20 @@ def _update(frame: Frame, target: PlanSet, *others: Any) -> None:
     change(frame[0], target)
     for other in others:
         keys = keys_of(frame, other)
-        replace_set(frame[0], target, SETS["|"](target, keys), len(keys))
+        change_set(frame[0], target, "|", keys)
 
 
 def _subset(frame: Frame, target: PlanSet, other: Any) -> bool:
     keys = keys_of(frame, other)
     frame[0].meter.work(len(target) >> 2)
+    frame[0].meter.match_keys(min(len(target), len(keys)))
     return len(target) <= len(keys) and all(key in keys for key in target)
 
 
 def _superset(frame: Frame, target: PlanSet, other: Any) -> bool:
     keys = keys_of(frame, other)
     frame[0].meter.work(len(keys) >> 2)
+    frame[0].meter.match_keys(min(len(target), len(keys)))
     return all(key in target for key in keys)
 
 
@@ -91,6 +94,7 @@ def _disjoint(frame: Frame, target: Any, other: Any) -> bool:
         raise AttributeError("'dict_values' object has no attribute 'isdisjoint'")
     keys = keys_of(frame, other)
     frame[0].meter.work(len(keys) >> 2)
+    frame[0].meter.match_keys(min(len(own), len(keys)))
     return not any(key in own for key in keys)
 
 

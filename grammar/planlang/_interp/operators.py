@@ -159,12 +159,14 @@ def _set_operator(op: str) -> Operator:
             return _numbers(task.meter, op, left, right)
         if op == "|" and kind is PlanDict and other is PlanDict:
             task.meter.dict_of(len(left) + len(right))
+            task.meter.match_keys(min(len(left), len(right)))
             return new_dict(task, dict.__or__(left, right))
         one = set_operand(task, left)
         two = set_operand(task, right)
         if one is None or two is None:
             raise _unsupported(op, left, right)
         task.meter.dict_of(len(one) + len(two))
+        task.meter.match_keys(min(len(one), len(two)))
         return new_set(task, SETS[op](one, two))
 
     return apply
@@ -204,7 +206,7 @@ def _set_in_place(op: str) -> Operator:
             return merge_dict(task, left, right)
         if type(left) is not PlanSet or type(right) is not PlanSet:
             return plain(task, left, right)
-        replace_set(task, left, SETS[op](left, right), len(right))
+        change_set(task, left, op, right)
         return left
 
     return apply
@@ -213,6 +215,8 @@ def _set_in_place(op: str) -> Operator:
 def merge_dict(task: Task, target: PlanDict, entries: Any) -> PlanDict:
     """Add the entries of a dict with charged keys to a dict; replacing a value is allowed while a loop runs."""
     change(task, target)
+    task.meter.work(len(entries) >> 3)
+    task.meter.match_keys(len(entries))
     more = sum(key not in target for key in entries) if target.locks else len(entries)
     if more:
         resize(task, target)
@@ -221,12 +225,19 @@ def merge_dict(task: Task, target: PlanDict, entries: Any) -> PlanDict:
     return target
 
 
-def replace_set(task: Task, target: PlanSet, items: list[Any], others: int) -> None:
-    """Make the set hold these items; ``others`` is how many were looked at besides its own."""
+def change_set(task: Task, target: PlanSet, op: str, keys: Any) -> None:
+    """Do ``target op= keys`` for keys that are charged: a set, a dict, or the keys of one."""
     resize(task, target)
-    task.meter.grow_dict(len(target), others)
+    meter = task.meter
+    meter.match_keys(min(len(target), len(keys)))
+    if op == "|":
+        meter.grow_dict(len(target), len(keys))
+        target.update(dict.fromkeys(keys))
+        return
+    meter.dict_of(len(target) + len(keys))
+    items = dict.fromkeys(SETS[op](target, keys))
     target.clear()
-    target.update(dict.fromkeys(items))
+    target.update(items)
 
 
 IN_PLACE: Final[dict[str, Operator]] = {

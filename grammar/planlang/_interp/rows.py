@@ -14,6 +14,7 @@ from typing import Any, Final
 from .meter import TEXT_BYTES, LimitHitError, Meter
 from .tasks import Task
 from .values import SCALARS, PlanDict, PlanList, new_dict, new_list
+from .walk import LONG_KEY, check_key
 
 __all__ = ["ITEM_BYTES", "RowsIn", "RowsOut"]
 
@@ -104,6 +105,9 @@ class RowsIn:
             if keys_pay is None:
                 return None
             self._keys, self._keys_pay = keys, keys_pay
+            if keys_pay[0] >= LONG_KEY:
+                for key in keys:
+                    check_key(self._meter, key)
         length, size_bytes = pay
         keys_length, keys_bytes = self._keys_pay
         self._meter.dict_of(len(row))

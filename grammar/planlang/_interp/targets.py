@@ -12,6 +12,7 @@ from .displays import slice_parts
 from .iterate import items_of, length_of, native_iterator
 from .subscripts import set_item, slice_of
 from .values import Frame, PlanDict, PlanList, new_list, type_name
+from .walk import LONG_KEY
 
 __all__ = ["Setter", "name_setter", "target"]
 
@@ -88,8 +89,8 @@ def _store_plain(parts: list[Code], store: Callable[[Frame, list[Any], Any], Non
     def run(frame: Frame, value: Any) -> None:
         container = container_run(frame)
         key = key_run(frame)
-        known = type(container) is PlanDict and (type(key) is str or type(key) is int) and key in container
-        if known and container.owner is frame[0]:
+        cheap = (type(key) is str and len(key) < LONG_KEY) or type(key) is int
+        if cheap and type(container) is PlanDict and key in container and container.owner is frame[0]:
             container[key] = value
         else:
             store(frame, [container, key], value)

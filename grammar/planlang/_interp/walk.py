@@ -14,8 +14,9 @@ from typing import Any, Final
 from .meter import LimitHitError, Meter
 from .values import SCALARS, DictView, PlanDict, PlanList, PlanSet, type_name
 
-__all__ = ["check_key", "contains", "equal", "identical", "order", "range_length", "unhashable"]
+__all__ = ["LONG_KEY", "check_key", "contains", "equal", "identical", "order", "range_length", "unhashable"]
 
+LONG_KEY: Final = 128  # characters; shorter texts cost no more as keys than numbers do
 _MISSING: Final = object()
 _UNHASHABLE: Final = (PlanList, PlanDict, PlanSet, DictView)
 _ORDERS: Final[dict[str, Callable[[Any, Any], bool]]] = {
@@ -38,11 +39,11 @@ def equal(meter: Meter, left: Any, right: Any) -> bool:
     return left is right or _equal_containers(meter, left, right)
 
 
-def identical(left: Any, right: Any) -> bool:
+def identical(meter: Meter, left: Any, right: Any) -> bool:
     """Return ``left is right``; equal scalars of one type count as one object, whatever the host interns."""
     kind = type(left)
     if kind in SCALARS and kind is not float:
-        return kind is type(right) and bool(left == right)
+        return kind is type(right) and equal(meter, left, right)
     return left is right
 
 
@@ -83,6 +84,7 @@ def _pairs(meter: Meter, left: Any, right: Any) -> Iterator[tuple[Any, Any]] | N
     if _is_keys(left) and _is_keys(right):
         one, two = _keys(left), _keys(right)
         meter.work(len(one) >> 2)
+        meter.match_keys(min(len(one), len(two)))
         return iter(()) if len(one) == len(two) and all(key in two for key in one) else None
     return None
 
@@ -137,6 +139,7 @@ def _order_sets(meter: Meter, op: str, left: Any, right: Any) -> bool:
         raise TypeError(f"'{op}' not supported between instances of '{type_name(left)}' and '{type_name(right)}'")
     small, large = (_keys(left), _keys(right)) if op[0] == "<" else (_keys(right), _keys(left))
     meter.work(len(small) >> 2)
+    meter.match_keys(len(small))
     if len(small) > len(large) or (len(op) == 1 and len(small) == len(large)):
         return False
     return all(key in large for key in small)
@@ -145,6 +148,10 @@ def _order_sets(meter: Meter, op: str, left: Any, right: Any) -> bool:
 def check_key(meter: Meter, value: Any) -> None:
     """Charge the hash of a value; :raises TypeError: it has none."""
     kind = type(value)
+    if kind is str:
+        if len(value) >= LONG_KEY:
+            meter.key_text(len(value))
+        return
     if kind in SCALARS:
         return
     if kind in _UNHASHABLE:
@@ -155,6 +162,8 @@ def check_key(meter: Meter, value: Any) -> None:
     while stack:
         for item in stack[-1]:
             meter.work(1)
+            if type(item) is str and len(item) >= LONG_KEY:
+                meter.key_text(len(item))
             if type(item) is tuple:
                 _check_depth(meter, len(stack))
                 stack.append(iter(item))
