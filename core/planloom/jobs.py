@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from planlang import Problem, Program, Vocabulary, check
+from planlang import DEFAULT_RULES, Problem, Program, Vocabulary, check
 from planlang import compile as compile_program
 
 from ._budget_line import BudgetLine
@@ -206,7 +206,10 @@ def _prices_and_limits(settings: Settings, cap: int) -> str:
         parts += [f"{price.output / 1e6:g} a million output tokens"] if price.output else []
         lines.append(f"{role.name}: {', '.join(parts) or 'free'}")
     lines.append(f"at most {settings.workers:,} workers, {settings.in_flight} at once")
-    lines.append("a plan has at most 80 lines of code and 6,000 characters outside strings")
+    rules = DEFAULT_RULES
+    lines.append(
+        f"a plan has at most {rules.code_lines} lines of code and {rules.code_characters:,} characters outside strings"
+    )
     lines.append(f"budget: {cap / 1e6:g} credits")
     return "\n".join(lines)
 

@@ -106,7 +106,9 @@ async def write_program(
         )
         if not problems:
             return WrittenPlan(source=source, rehearsal=rehearsal, attempts=tuple(attempts))
-        messages = [*messages, ("assistant", reply.text), ("user", _mend(problems))]
+        # Servers refuse an assistant's message without text.
+        said = [("assistant", reply.text)] if reply.text.strip() else []
+        messages = [*messages, *said, ("user", _mend(problems))]
     return WrittenPlan(source=None, rehearsal=None, attempts=tuple(attempts))
 
 

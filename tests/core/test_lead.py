@@ -98,6 +98,14 @@ def test_a_bad_plan_is_mended_from_the_checkers_words_and_both_attempts_are_kept
     planning([fenced(MISSPELLED), fenced(GOOD)], scenario)
 
 
+def test_a_lead_that_said_nothing_is_asked_again_without_an_empty_message(planning: Callable[..., None]) -> None:
+    async def scenario(write: Any, server: LoopbackServer) -> None:
+        assert (await write()).source == GOOD
+        assert [m["role"] for m in server.received[1].json["messages"]] == ["system", "user", "user"]
+
+    planning([completion(""), fenced(GOOD)], scenario)
+
+
 def test_a_plan_that_the_rehearsal_refuses_is_mended_too(planning: Callable[..., None]) -> None:
     async def scenario(write: Any, server: LoopbackServer) -> None:
         written = await write()
