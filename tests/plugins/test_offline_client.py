@@ -123,7 +123,7 @@ def test_verdicts_and_reports_are_answered_too() -> None:
 
 @pytest.mark.parametrize("form", ["plan", None])
 def test_another_question_is_refused_with_what_can_be_answered_and_how_to_get_a_model(form: str | None) -> None:
-    with pytest.raises(PermanentError, match=r"only findings, verdicts, report.*configure"):
+    with pytest.raises(PermanentError, match=r"only findings, verdicts, report.*planloom init"):
         ask(question(form, SMALL))
 
 
