@@ -149,6 +149,7 @@ class JobDesk:
         async def main(control: RunControl) -> Outcome:
             async with open_loom(self.registry, self.settings) as loom:
                 budget = self._budget or self._budget_of(loom.unfinished(self.job))
+                recorded = loom.recorded(self.job, priced.source)
                 with Progress(self.console, lambda: found(control)) as progress:
                     return await loom.run(
                         self.job,
@@ -156,6 +157,7 @@ class JobDesk:
                         priced.source,
                         budget=budget,
                         planned=self.planned,
+                        recorded=recorded,
                         listeners=(progress.listener,),
                         control=control,
                         roles=roles,

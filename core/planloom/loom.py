@@ -56,6 +56,7 @@ class Job:
     """What is to be done, whatever plan does it.
 
     :ivar target: what the kit's work is opened from; part of what makes two jobs the same.
+    :ivar options: how it is opened, such as patterns of files; likewise.
     :ivar text: the job in words. :ivar cap: its budget in micro-credits.
     :ivar plan: hash of the plan, where the job is to run that very one; empty where any plan that does it will do.
     :ivar facts: what else to store with its runs (fact sheet, estimate, decision).
@@ -65,6 +66,7 @@ class Job:
     kits: tuple[Kit, ...] = ()
     works: Mapping[str, KitWork] = attrs.field(factory=dict)
     target: str = ""
+    options: Mapping[str, Any] = attrs.field(factory=dict)
     text: str = ""
     plan: str = ""
     args: Mapping[str, Any] = attrs.field(factory=dict)
@@ -76,7 +78,14 @@ class Job:
         """What makes two jobs the same: kits, target, words, arguments, and the plan where it is given."""
         from .questions import canonical_json
 
-        named = [[kit.name for kit in self.kits], self.target, self.text, self.plan, dict(self.args)]
+        named = [
+            [kit.name for kit in self.kits],
+            self.target,
+            dict(self.options),
+            self.text,
+            self.plan,
+            dict(self.args),
+        ]
         return hashlib.sha256(canonical_json(named)).hexdigest()[:16]
 
 
@@ -183,6 +192,13 @@ class Loom:
         rows = self.store.runs(1, job.key)
         return rows[0] if rows and rows[0].status in _UNFINISHED else None
 
+    def recorded(self, job: Job, source: str) -> Mapping[str, Any]:
+        """Return the journal of this job's unfinished run of the same plan under the same cap; else it is empty."""
+        before = self.unfinished(job)
+        if before is None or before.plan_hash != plan_hash(source) or before.facts.get("cap") != job.cap:
+            return {}
+        return self.store.journal(before.id)
+
     def recall(self, job: Job, name: str, key: str) -> Any:
         """Return what an earlier run of this job worked out under this name from the same key, or ``None``."""
         found = (row.facts.get("worked_out", {}).get(name) for row in self.store.runs(_RUNS_LOOKED_AT, job.key))
@@ -215,6 +231,7 @@ class Loom:
         *,
         budget: str | None = None,
         planned: Spent = _NOTHING,
+        recorded: Mapping[str, Any] | None = None,
         mode: Mode = "collect",
         on_cap: OnCap = "stop",
         listeners: Iterable[Listener] = (),
@@ -226,10 +243,13 @@ class Loom:
 
         :param budget: the books to use; those of a new job when ``None``.
         :param planned: what planning cost before this run, from the same books.
+        :param recorded: what an unfinished run of this plan recorded, from :meth:`recorded`.
         :param roles: roles whose clients must open before anything is asked, all configured ones when ``None``;
             others open when they are first needed.
         """
-        execution = _Execution(self, job, program, source, budget, planned, mode, on_cap, listeners, control)
+        execution = _Execution(
+            self, job, program, source, budget, planned, recorded or {}, mode, on_cap, listeners, control
+        )
         return await execution.drive(limits or Limits(), roles)
 
 
@@ -244,6 +264,7 @@ class _Execution:
         source: str,
         budget: str | None,
         planned: Spent,
+        recorded: Mapping[str, Any],
         mode: Mode,
         on_cap: OnCap,
         listeners: Iterable[Listener],
@@ -288,6 +309,7 @@ class _Execution:
             args=job.args,
             states=self.states,
             journal=self._write_journal,
+            recorded=recorded,
         )
 
     async def drive(self, limits: Limits, roles: Iterable[str] | None) -> Outcome:
@@ -432,8 +454,10 @@ def _job_facts(job: Job, settings: Settings) -> dict[str, Any]:
     return {
         "kits": {kit.name: kit.version for kit in job.kits},
         "target": job.target,
+        "options": dict(job.options),
         "text": job.text,
         "args": dict(job.args),
+        "cap": job.cap,
         "prompts": prompt_digests(job.kits, settings),
         "manifest": {name: dict(work.manifest()) for name, work in job.works.items()},
     }

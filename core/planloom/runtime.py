@@ -50,6 +50,7 @@ class RunHost:
     :param budget_left: what the plan may still spend, in micro-credits at full price; see :attr:`full_price`.
     :param states: each kit's state for this run, by kit name.
     :param journal: takes what words that are not pure returned, by place.
+    :param recorded: what an earlier start of this run wrote there: the plan decides now as it did then.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class RunHost:
         args: Mapping[str, Any],
         states: Mapping[str, object],
         journal: Callable[[str, Any], None],
+        recorded: Mapping[str, Any] | None = None,
     ) -> None:
         self.run_id = run_id
         self.registry = registry
@@ -77,6 +79,7 @@ class RunHost:
         self._budget_left = budget_left
         self._states = states
         self._journal = journal
+        self._recorded = recorded or {}
         self._journal_counts: dict[str, int] = {}
         self._workers = 0
         self._in_phase: dict[str, set[str]] = {}
@@ -144,10 +147,12 @@ class RunHost:
 
     def budget(self, call: Call) -> float:
         """Return what the plan may still spend at full price, in credits rounded to 0.01; recorded in the journal."""
-        value = round(credits_of(max(0, self._budget_left(self.full_price))), 2)
         count = self._journal_counts.get(call.path, 0)
         self._journal_counts[call.path] = count + 1
-        self._journal(f"{call.path}:{count}", value)
+        place = f"{call.path}:{count}"
+        left = self._recorded.get(place)
+        value = float(left) if left is not None else round(credits_of(max(0, self._budget_left(self.full_price))), 2)
+        self._journal(place, value)
         return value
 
     def task_failed(self, call: Call, path: str, error: PlanFailed) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -33,10 +33,12 @@ _UNPARSABLE = "unparsable"
 class AuditOptions:
     """What a person asked for.
 
+    :ivar patterns: what was included and excluded.
     :ivar plan: a saved plan's name or a file; ``None`` lets the lead plan, where there is one.
     """
 
     target: Path
+    patterns: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
     plan: str | None = None
     text: str = ""
     cap: int = 0
@@ -80,6 +82,7 @@ def audit_tree(
         kits=(AUDIT,),
         works=works,
         target=shown_path(str(options.target.resolve())),
+        options={name: list(given) for name, given in options.patterns.items()},
         text=options.text,
         cap=options.cap,
         facts={"sheet": sheet},

@@ -91,14 +91,22 @@ def audit(
     _check_out(out)
     _check_text(text)
     console = say_console()
+    patterns = {"include": include, "exclude": exclude}
     with console.status(Text(f"reading {path}")):
-        work = open_work(str(path), {"include": include, "exclude": exclude})
+        work = open_work(str(path), patterns)
     tree = work.tree
     console.print(
         f"{_count(len(tree.files), 'file')}, {_count(tree.lines, 'line')}, {_count(tree.tokens, 'token')}; "
         f"{len(tree.skipped)} not read"
     )
-    options = AuditOptions(target=path, plan=plan, text=text, cap=settings.cap if cap is None else cap, yes=yes)
+    options = AuditOptions(
+        target=path,
+        patterns=patterns,
+        plan=plan,
+        text=text,
+        cap=settings.cap if cap is None else cap,
+        yes=yes,
+    )
     audited = audit_tree(app.registry, settings, work, options, console, _confirm)
     lost = [row for row in tree.skipped if row.lost]
     # Files first: who reads what is shown may leave before its end.

@@ -514,6 +514,36 @@ def test_a_budget_seen_by_a_plan_is_the_same_however_much_came_from_the_ledger(p
     play(echo, scenario)
 
 
+def test_an_unfinished_run_that_is_begun_again_decides_as_it_did_before(play: Play) -> None:
+    source = 'before = budget()\nagent("lost")\nresult = before\n'
+
+    async def is_cut_off(loom: Loom, server: LoopbackServer) -> None:
+        control = RunControl()
+
+        def cut_off(run: str, event: Event) -> None:
+            if event.type == "run.agent_started":
+                asyncio.get_running_loop().call_later(0.2, control.cancel)
+                asyncio.get_running_loop().call_later(0.3, control.cancel)
+
+        listener = Listener(name="impatient", on_event=cut_off)
+        outcome = await run_plan(loom, source, cap=3, budget="books", control=control, listeners=[listener])
+        assert (outcome.status, loom.store.books("books").uncertain) == ("cancelled", 200_000)
+
+    async def goes_on(loom: Loom, server: LoopbackServer) -> None:
+        job = Job(title="A job", cap=3_000_000)
+        recorded = loom.recorded(job, source)
+        assert recorded == {":0": 3.0}
+        assert (await run_plan(loom, source, cap=3, budget="books", recorded=recorded)).result == 3.0
+        assert loom.recorded(job, source) == {}
+
+    async def another_cap_is_another_decision(loom: Loom, server: LoopbackServer) -> None:
+        assert loom.recorded(Job(title="A job", cap=4_000_000), source) == {}
+
+    play(completion("late").hanging(), is_cut_off)
+    play(echo, another_cap_is_another_decision)
+    play(echo, goes_on)
+
+
 def test_what_a_plan_saw_of_its_budget_is_on_the_disk_before_the_next_question_goes_out(
     play: Play, tmp_path: Path
 ) -> None:
