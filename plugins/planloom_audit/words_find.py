@@ -61,7 +61,7 @@ def _finding_shape(finding: dict) -> None: ...  # type: ignore[type-arg]  # as a
 async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample: int, role: str) -> Any:
     run = audit_run(call)
     work = run.work
-    label = f"scan:{lens.name}:{_folder(names)}#{sample}"
+    label = " ".join(f"scan:{lens.name}:{_folder(names)}#{sample}".split())
 
     def build() -> Conversation:
         with run.noting():
