@@ -7,34 +7,29 @@ async with open_loom(registry, settings) as loom:
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
-import re
-import secrets
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 import attrs
 
-from planlang import Limits, PlanError, PlanFailed, PlanLimitError, Program
+from planlang import Limits, PlanError, Program
 
 from ._abort import Abort
 from ._budget_line import BudgetLine, OnCap
-from ._errors import PlanloomError, RunAborted, Runaway, RunCancelled, RunStopped, StoreError
+from ._errors import PlanloomError, RunCancelled, StoreError
 from ._recorder import Recorder
 from ._slots import Slots
 from .clients import ClientPlugin, ModelClient
 from .conversations import ModelWorkers
 from .front_door import FrontDoor, Mode, stopped_by
-from .kits import Kit, KitWork
+from .job import Job, cost_facts, ending_of, new_row, plan_hash, run_id_of
 from .listeners import Listener
-from .money import MICRO, Spent, credits_of
+from .money import Spent, credits_of
 from .plugins import Registry
 from .processes import this_machine
-from .prompts import prompt_digests
 from .runtime import RunHost
 from .settings import Settings
 from .stores import RunRow, Store, StorePlugin
@@ -42,51 +37,11 @@ from .workers import Asker, Performed, WorkerRequest
 
 __all__ = ["Job", "Loom", "Outcome", "RunControl", "ending_of", "open_loom", "plan_hash", "run_id_of"]
 
-_BARE_BUDGET = 1_500 * MICRO
 _NOTHING = Spent()
 _DRAIN_S = 30.0
 _UNFINISHED = ("created", "held", "running", "paused", "cancelled", "interrupted", "failed")
 _RUNS_LOOKED_AT = 5
-_ERROR_LENGTH = 2_000
 _FAILURES_KEPT = 20
-
-
-@attrs.frozen(kw_only=True)
-class Job:
-    """What is to be done, whatever plan does it.
-
-    :ivar target: what the kit's work is opened from; part of what makes two jobs the same.
-    :ivar options: how it is opened, such as patterns of files; likewise.
-    :ivar text: the job in words. :ivar cap: its budget in micro-credits.
-    :ivar plan: hash of the plan, where the job is to run that very one; empty where any plan that does it will do.
-    :ivar facts: what else to store with its runs (fact sheet, estimate, decision).
-    """
-
-    title: str
-    kits: tuple[Kit, ...] = ()
-    works: Mapping[str, KitWork] = attrs.field(factory=dict)
-    target: str = ""
-    options: Mapping[str, Any] = attrs.field(factory=dict)
-    text: str = ""
-    plan: str = ""
-    args: Mapping[str, Any] = attrs.field(factory=dict)
-    cap: int = _BARE_BUDGET
-    facts: Mapping[str, Any] = attrs.field(factory=dict)
-
-    @property
-    def key(self) -> str:
-        """What makes two jobs the same: kits, target, words, arguments, and the plan where it is given."""
-        from .questions import canonical_json
-
-        named = [
-            [kit.name for kit in self.kits],
-            self.target,
-            dict(self.options),
-            self.text,
-            self.plan,
-            dict(self.args),
-        ]
-        return hashlib.sha256(canonical_json(named)).hexdigest()[:16]
 
 
 @attrs.frozen(kw_only=True)
@@ -218,8 +173,8 @@ class Loom:
 
         :param planned: what planning cost, from the books ``budget``.
         """
-        row = _new_row(job, self.settings, source, run_id_of(job.title), budget)
-        facts = {**row.facts, "cost": _cost(planned, 0)} if planned != _NOTHING else row.facts
+        row = new_row(job, self.settings, source, run_id_of(job.title), budget)
+        facts = {**row.facts, "cost": cost_facts(planned, 0)} if planned != _NOTHING else row.facts
         await self.store.save_run(attrs.evolve(row, status=status, error=reason, facts=facts))
         return row.id
 
@@ -282,7 +237,7 @@ class _Execution:
         everyone = [*loom.registry.all("listener", Listener).values(), *listeners]
         self.recorder = Recorder(self.id, self.store, everyone, asyncio.get_running_loop().time)
         driver = {"machine": this_machine(), "pid": os.getpid()}
-        row = _new_row(job, loom.settings, source, self.id, self.budget)
+        row = new_row(job, loom.settings, source, self.id, self.budget)
         self.row = attrs.evolve(row, facts={**row.facts, "driver": driver})
         self.states = self.control.states = {name: work.new_run(rehearsal=False) for name, work in job.works.items()}
         line = BudgetLine(
@@ -352,7 +307,7 @@ class _Execution:
             },
         )
         run = Spent(paid=money["spent"], full_price=self.host.full_price)
-        cost = _cost(self.planned, money["uncertain"], run)
+        cost = cost_facts(self.planned, money["uncertain"], run)
         counts = {
             "agents": self.host.agents,
             "holes": self.host.holes,
@@ -424,76 +379,6 @@ class _Execution:
     async def _save(self, **changes: Any) -> None:
         self.row = attrs.evolve(self.row, **changes)
         await self.store.save_run(self.row)
-
-
-def _new_row(job: Job, settings: Settings, source: str, run_id: str, budget: str) -> RunRow:
-    return RunRow(
-        id=run_id,
-        title=job.title,
-        status="created",
-        plan=source,
-        plan_hash=plan_hash(source),
-        budget=budget,
-        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        job=job.key,
-        facts={**_job_facts(job, settings), **job.facts},
-    )
-
-
-def _cost(planned: Spent, uncertain: int, run: Spent = _NOTHING) -> dict[str, int]:
-    """Return what a job cost, planning included."""
-    return {
-        "paid": planned.paid + run.paid,
-        "full_price": planned.full_price + run.full_price,
-        "planning": planned.full_price,
-        "uncertain": uncertain,
-    }
-
-
-def _job_facts(job: Job, settings: Settings) -> dict[str, Any]:
-    return {
-        "kits": {kit.name: kit.version for kit in job.kits},
-        "target": job.target,
-        "options": dict(job.options),
-        "text": job.text,
-        "args": dict(job.args),
-        "cap": job.cap,
-        "prompts": prompt_digests(job.kits, settings),
-        "manifest": {name: dict(work.manifest()) for name, work in job.works.items()},
-    }
-
-
-def ending_of(fault: Exception | None, holes: int = 0) -> tuple[str, int, str | None]:
-    """Return status, exit code and error text of a run that ended with this fault, or none."""
-    if fault is None:
-        return "completed", 3 if holes else 0, None
-    text = _fault_text(fault)[:_ERROR_LENGTH]
-    if isinstance(fault, RunCancelled):
-        return "cancelled", fault.exit_code, text
-    if isinstance(fault, RunStopped):
-        return "paused", fault.exit_code, text
-    if isinstance(fault, Runaway):
-        return "runaway", fault.exit_code, text
-    return "failed", fault.exit_code if isinstance(fault, RunAborted) else 1, text
-
-
-def _fault_text(fault: Exception) -> str:
-    if isinstance(fault, PlanFailed):
-        return f"the plan failed at line {fault.line}, column {fault.column}: {fault.kind}: {fault.detail}"
-    if isinstance(fault, PlanLimitError):
-        return f"the plan was stopped at line {fault.line}: {fault}"
-    return str(fault)
-
-
-def plan_hash(source: str) -> str:
-    """Return the SHA-256 of a plan's source, in hex."""
-    return hashlib.sha256(source.encode("utf-8")).hexdigest()
-
-
-def run_id_of(title: str, unique: Callable[[], str] = lambda: secrets.token_hex(3)) -> str:
-    """Return a run's id: the slug of its title and a short unique part."""
-    slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-") or "run"
-    return f"{slug}-{unique()}"
 
 
 @asynccontextmanager

@@ -1,0 +1,135 @@
+"""A job, and what the store keeps of its runs: what is to be done, the row it begins with, how it ended."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import attrs
+
+from planlang import PlanFailed, PlanLimitError
+
+from ._errors import RunAborted, Runaway, RunCancelled, RunStopped
+from .kits import Kit, KitWork
+from .money import MICRO, Spent
+from .prompts import prompt_digests
+from .questions import canonical_json
+from .settings import Settings
+from .stores import RunRow
+
+__all__ = ["Job", "cost_facts", "ending_of", "new_row", "plan_hash", "run_id_of"]
+
+_BARE_BUDGET = 1_500 * MICRO
+_NOTHING = Spent()
+_ERROR_LENGTH = 2_000
+
+
+@attrs.frozen(kw_only=True)
+class Job:
+    """What is to be done, whatever plan does it.
+
+    :ivar target: what the kit's work is opened from; part of what makes two jobs the same.
+    :ivar options: how it is opened, such as patterns of files; likewise.
+    :ivar text: the job in words. :ivar cap: its budget in micro-credits.
+    :ivar plan: hash of the plan, where the job is to run that very one; empty where any plan that does it will do.
+    :ivar facts: what else to store with its runs (fact sheet, estimate, decision).
+    """
+
+    title: str
+    kits: tuple[Kit, ...] = ()
+    works: Mapping[str, KitWork] = attrs.field(factory=dict)
+    target: str = ""
+    options: Mapping[str, Any] = attrs.field(factory=dict)
+    text: str = ""
+    plan: str = ""
+    args: Mapping[str, Any] = attrs.field(factory=dict)
+    cap: int = _BARE_BUDGET
+    facts: Mapping[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def key(self) -> str:
+        """What makes two jobs the same: kits, target, words, arguments, and the plan where it is given."""
+        named = [
+            [kit.name for kit in self.kits],
+            self.target,
+            dict(self.options),
+            self.text,
+            self.plan,
+            dict(self.args),
+        ]
+        return hashlib.sha256(canonical_json(named)).hexdigest()[:16]
+
+
+def new_row(job: Job, settings: Settings, source: str, run_id: str, budget: str) -> RunRow:
+    """Return the row that a run of a job begins with; ``budget`` names its books."""
+    return RunRow(
+        id=run_id,
+        title=job.title,
+        status="created",
+        plan=source,
+        plan_hash=plan_hash(source),
+        budget=budget,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        job=job.key,
+        facts={**_job_facts(job, settings), **job.facts},
+    )
+
+
+def cost_facts(planned: Spent, uncertain: int, run: Spent = _NOTHING) -> dict[str, int]:
+    """Return what a job cost, planning included."""
+    return {
+        "paid": planned.paid + run.paid,
+        "full_price": planned.full_price + run.full_price,
+        "planning": planned.full_price,
+        "uncertain": uncertain,
+    }
+
+
+def _job_facts(job: Job, settings: Settings) -> dict[str, Any]:
+    return {
+        "kits": {kit.name: kit.version for kit in job.kits},
+        "target": job.target,
+        "options": dict(job.options),
+        "text": job.text,
+        "args": dict(job.args),
+        "cap": job.cap,
+        "prompts": prompt_digests(job.kits, settings),
+        "manifest": {name: dict(work.manifest()) for name, work in job.works.items()},
+    }
+
+
+def ending_of(fault: Exception | None, holes: int = 0) -> tuple[str, int, str | None]:
+    """Return status, exit code and error text of a run that ended with this fault, or none."""
+    if fault is None:
+        return "completed", 3 if holes else 0, None
+    text = _fault_text(fault)[:_ERROR_LENGTH]
+    if isinstance(fault, RunCancelled):
+        return "cancelled", fault.exit_code, text
+    if isinstance(fault, RunStopped):
+        return "paused", fault.exit_code, text
+    if isinstance(fault, Runaway):
+        return "runaway", fault.exit_code, text
+    return "failed", fault.exit_code if isinstance(fault, RunAborted) else 1, text
+
+
+def _fault_text(fault: Exception) -> str:
+    if isinstance(fault, PlanFailed):
+        return f"the plan failed at line {fault.line}, column {fault.column}: {fault.kind}: {fault.detail}"
+    if isinstance(fault, PlanLimitError):
+        return f"the plan was stopped at line {fault.line}: {fault}"
+    return str(fault)
+
+
+def plan_hash(source: str) -> str:
+    """Return the SHA-256 of a plan's source, in hex."""
+    return hashlib.sha256(source.encode("utf-8")).hexdigest()
+
+
+def run_id_of(title: str, unique: Callable[[], str] = lambda: secrets.token_hex(3)) -> str:
+    """Return a run's id: the slug of its title and a short unique part."""
+    slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-") or "run"
+    return f"{slug}-{unique()}"
