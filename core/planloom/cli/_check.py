@@ -85,7 +85,8 @@ def _print_problems(problems: list[Problem], source: str, name: str) -> None:
         click.echo(visible(problem.render(source, name)) + "\n")
     blocking = sum(problem.severity == "problem" for problem in problems)
     advice = len(problems) - blocking
-    click.echo(f"{name}: {_count(blocking, 'problem')}, {_count(advice, 'piece')} of advice")
+    aside = f", {_count(advice, 'piece')} of advice" if advice else ""
+    click.echo(f"{name}: {_count(blocking, 'problem')}{aside}")
 
 
 def _count(number: int, noun: str) -> str:
