@@ -83,11 +83,6 @@ class SourceFile:
             return ParseProblem(self.path, error.reason, error.line, error.grammar)
         return None
 
-    @property
-    def parses(self) -> bool:
-        """Whether the Python that runs can parse the file."""
-        return self.parse_problem is None
-
 
 def source_of(path: str, data: bytes) -> SourceFile | Skipped:
     """The source file that ``data`` is, under the name ``path``, or the reason why it is none."""
