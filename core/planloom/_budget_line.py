@@ -14,14 +14,16 @@ from typing import Any, Literal
 
 from ._abort import Abort
 from ._errors import RunStopped
+from ._pauses import Pauses
 from .money import credits_of, show_credits, show_enough
 from .questions import Question
 from .stores import Answered, Books, Granted, OpenElsewhere, OverCap, Store
 
-__all__ = ["BudgetLine", "OnCap"]
+__all__ = ["AT_THE_BUDGET", "BudgetLine", "OnCap"]
 
 OnCap = Literal["stop", "wait"]
 
+AT_THE_BUDGET = "the budget"
 _POLL_S = 0.02
 
 
@@ -30,7 +32,7 @@ class BudgetLine:
 
     :param on_cap: ``stop`` ends the run, resumable and with everything kept; ``wait`` pauses it until a raise.
     :param emit: takes the events ``run.budget_paused`` and ``run.budget_raised``.
-    :param paused: told whenever the run starts or ends being paused.
+    :param pauses: where the run is said to be paused.
     """
 
     def __init__(
@@ -41,14 +43,14 @@ class BudgetLine:
         on_cap: OnCap,
         abort: Abort,
         emit: Callable[[str, Mapping[str, Any]], None],
-        paused: Callable[[bool], None],
+        pauses: Pauses,
     ) -> None:
         self._store = store
         self._budget = budget
         self._on_cap = on_cap
         self._abort = abort
         self._emit = emit
-        self._paused = paused
+        self._pauses = pauses
         self._head = asyncio.Lock()
         self._waiting = 0
         self._freed = asyncio.Event()
@@ -104,7 +106,7 @@ class BudgetLine:
         self._is_paused = True
         fields = _figures(books) | {"asked": credits_of(worst)}
         self._emit("run.budget_paused", fields)
-        self._paused(True)
+        self._pauses.enter(AT_THE_BUDGET)
         if self._on_cap == "stop":
             reason = RunStopped(_stopped_text(worst, books))
             self._abort.set(reason)
@@ -114,7 +116,7 @@ class BudgetLine:
         if self._is_paused:
             self._is_paused = False
             self._emit("run.budget_raised", _figures(self._store.books(self._budget)))
-            self._paused(False)
+            self._pauses.leave(AT_THE_BUDGET)
 
 
 def _figures(books: Books) -> dict[str, float]:

@@ -99,9 +99,10 @@ class Endpoint:
 class ModelClient(Protocol):
     """A connection to one endpoint. Methods run on one event loop."""
 
-    async def ask(self, question: Question) -> Reply:
+    async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
         """Send one question once and return its reply; price, role and time of the reply are the door's to fill in.
 
+        :param began: called once, when the first byte of the answer's body (or the first event of a stream) is there.
         :raises ModelError: one of its four kinds.
         """
 

@@ -29,6 +29,7 @@ from ._errors import (
     StoreFull,
     StoreLocked,
 )
+from ._pauses import Pauses
 from ._slots import Slots
 from .clients import FatalError, ModelClient, ModelError, QuotaError, TransientError
 from .money import Price
@@ -58,7 +59,9 @@ class FrontDoor:
 
     :param client_of: gives the open client of an endpoint; without one only the ledger can answer its questions.
     :param line: the run's place at its budget. :param slots: by endpoint, shared by the runs of a process.
-    :param emit: takes the events ``run.attempt`` and ``run.shared``.
+    :param emit: takes the events ``run.attempt``, ``run.shared`` and ``run.breaker``.
+    :param pauses: where the run is said to be paused.
+    :param versions: by fingerprint, the number of the stored reply that an earlier start of this run used.
     :param seed: of the generator that spreads the waits between attempts.
     :ivar asked: questions that were sent. :ivar reused: answers that came from the ledger or another worker's call.
     """
@@ -72,7 +75,9 @@ class FrontDoor:
         slots: Callable[[str], Slots],
         abort: Abort,
         emit: EventSink,
+        pauses: Pauses,
         mode: Mode = "collect",
+        versions: Mapping[str, int] | None = None,
         seed: int = 0,
     ) -> None:
         self._store = store
@@ -81,7 +86,9 @@ class FrontDoor:
         self._slots = slots
         self._abort = abort
         self._emit = emit
+        self._pauses = pauses
         self._mode = mode
+        self._versions = versions or {}
         self._random = random.Random(seed)
         self._flights: dict[str, asyncio.Future[Reply | None]] = {}
         self._calls: set[asyncio.Task[Reply]] = set()

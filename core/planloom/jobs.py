@@ -17,6 +17,7 @@ from planlang import compile as compile_program
 
 from ._budget_line import BudgetLine
 from ._errors import PlanRefused
+from ._pauses import Pauses
 from .front_door import Asker, FrontDoor
 from .gates import Decision, Gate
 from .kits import Kit, KitWork
@@ -256,9 +257,8 @@ class _LeadDesk:
         self._role = loom.settings.role("lead")
         self.spent = 0
         abort = control.abort
-        line = BudgetLine(
-            loom.store, budget, on_cap="stop", abort=abort, emit=lambda *_: None, paused=lambda paused: None
-        )
+        pauses = Pauses(lambda at: None)
+        line = BudgetLine(loom.store, budget, on_cap="stop", abort=abort, emit=lambda *_: None, pauses=pauses)
         self._door = control.door = FrontDoor(
             loom.store,
             client_of=loom.client,
@@ -266,6 +266,7 @@ class _LeadDesk:
             slots=loom.slots,
             abort=abort,
             emit=lambda *_: None,
+            pauses=pauses,
         )
         self._asker = Asker(run="planning", thread="lead", started=lambda: None)
 

@@ -20,6 +20,7 @@ from planlang import Limits, PlanError, Program
 from ._abort import Abort
 from ._budget_line import BudgetLine, OnCap
 from ._errors import PlanloomError, RunCancelled, StoreError
+from ._pauses import Pauses
 from ._recorder import Recorder
 from ._slots import Slots
 from .clients import ClientPlugin, ModelClient
@@ -240,8 +241,9 @@ class _Execution:
         row = new_row(job, loom.settings, source, self.id, self.budget)
         self.row = attrs.evolve(row, facts={**row.facts, "driver": driver})
         self.states = self.control.states = {name: work.new_run(rehearsal=False) for name, work in job.works.items()}
+        pauses = Pauses(self._paused)
         line = BudgetLine(
-            self.store, self.budget, on_cap=on_cap, abort=self.abort, emit=self.recorder.emit, paused=self._paused
+            self.store, self.budget, on_cap=on_cap, abort=self.abort, emit=self.recorder.emit, pauses=pauses
         )
         self.door = self.control.door = FrontDoor(
             self.store,
@@ -250,6 +252,7 @@ class _Execution:
             slots=loom.slots,
             abort=self.abort,
             emit=self.recorder.emit,
+            pauses=pauses,
             mode=mode,
             seed=int(plan_hash(source)[:8], 16),
         )
@@ -345,8 +348,8 @@ class _Execution:
     def _write_journal(self, place: str, value: Any) -> None:
         self._begin_write(self.store.write_journal(self.id, place, value))
 
-    def _paused(self, paused: bool) -> None:
-        self._begin_write(self._save(status="paused" if paused else "running"))
+    def _paused(self, at: str | None) -> None:
+        self._begin_write(self._save(status="paused" if at else "running"))
 
     def _begin_write(self, writing: Coroutine[Any, Any, None]) -> None:
         write = asyncio.ensure_future(writing)

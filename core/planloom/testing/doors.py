@@ -15,6 +15,7 @@ from typing import Any
 
 from planloom._abort import Abort
 from planloom._budget_line import BudgetLine, OnCap
+from planloom._pauses import Pauses
 from planloom._slots import Slots
 from planloom.clients import ModelClient
 from planloom.front_door import Asker, FrontDoor, Mode
@@ -39,7 +40,7 @@ def worker_role(price: Price | None = None, max_tokens: int = 100) -> RoleSettin
 class Doorway:
     """A front door with its events; made by :func:`doorway`.
 
-    :ivar events: (type, fields) in order. :ivar pauses: what the run was told of being paused.
+    :ivar events: (type, fields) in order. :ivar pauses: at what the run was said to be paused, ``None`` for running.
     """
 
     def __init__(
@@ -57,9 +58,10 @@ class Doorway:
         self.role = role
         self.abort = Abort()
         self.events: list[tuple[str, Mapping[str, Any]]] = []
-        self.pauses: list[bool] = []
+        self.pauses: list[str | None] = []
         self.slots = Slots(in_flight)
-        line = BudgetLine(store, BUDGET, on_cap=on_cap, abort=self.abort, emit=self._hear, paused=self.pauses.append)
+        pauses = Pauses(self.pauses.append)
+        line = BudgetLine(store, BUDGET, on_cap=on_cap, abort=self.abort, emit=self._hear, pauses=pauses)
         self.door = FrontDoor(
             store,
             client_of=clients.get,
@@ -67,6 +69,7 @@ class Doorway:
             slots=lambda endpoint: self.slots,
             abort=self.abort,
             emit=self._hear,
+            pauses=pauses,
             mode=mode,
             seed=seed,
         )
