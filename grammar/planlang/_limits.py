@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import attrs
+from typing import NamedTuple
 
 __all__ = ["DEFAULT_RULES", "Limits", "Rules"]
 
 
-@attrs.frozen(kw_only=True)
-class Rules:
+class Rules(NamedTuple):
     """How large a source text may be.
 
     :ivar code_lines: lines of code; blank lines, comments and the inside of strings do not count.
@@ -30,8 +29,7 @@ class Rules:
 DEFAULT_RULES = Rules()
 
 
-@attrs.frozen(kw_only=True)
-class Limits:
+class Limits(NamedTuple):
     """What one run of a program may use.
 
     :ivar steps: metered steps; every operator and method charges before it works.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-import attrs
+from typing import Literal, NamedTuple
 
 from ._lines import Lines
 
@@ -17,8 +15,7 @@ _LONGEST_LINE = 140
 _BEFORE_PLACE = 40
 
 
-@attrs.frozen(order=True)
-class Problem:
+class Problem(NamedTuple):
     """One thing wrong with a plan (``problem``, blocks it) or worth a second look (``advice``, never blocks).
 
     Lines and columns are 1-based and count characters; the end column is exclusive.

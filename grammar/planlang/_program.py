@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
-
-import attrs
+from typing import Any, NamedTuple
 
 from . import _nodes as nodes
 from ._check import check_module
@@ -17,8 +15,7 @@ from ._vocabulary import Opaque, Vocabulary
 __all__ = ["Outcome", "Program", "compile"]
 
 
-@attrs.frozen(kw_only=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a run of a program left.
 
     :ivar result: what the plan assigned to ``result``, as plain data of its own. Sets iterate in the order in which the

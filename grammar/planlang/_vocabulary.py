@@ -8,15 +8,18 @@ same. A word never sees the interpreter's own objects and a plan never sees the 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from typing import Protocol
-
-import attrs
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ._errors import PlanFailed
 
+if TYPE_CHECKING:
+    import inspect
+
 __all__ = ["Call", "Function", "Opaque", "Value", "Vocabulary", "Word"]
+
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Opaque:
@@ -75,8 +78,7 @@ class Call(Protocol):
         """Call a plan's function in the calling task and return what it returns, as plain data."""
 
 
-@attrs.frozen
-class Word:
+class Word(NamedTuple):
     """One function that plans may call.
 
     :ivar call: ``call(place: Call, *args, **kwargs)``; arguments arrive bound to ``signature`` as the plan gave
@@ -94,26 +96,25 @@ class Word:
 
     name: str
     call: Callable[..., object]
-    signature: inspect.Signature = attrs.field(kw_only=True)
-    doc: str = attrs.field(kw_only=True)
-    spends: bool = attrs.field(default=False, kw_only=True)
-    suspends: bool = attrs.field(default=False, kw_only=True)
-    runs_tasks: bool = attrs.field(default=False, kw_only=True)
-    choices: Mapping[str, Collection[str]] = attrs.field(factory=dict, kw_only=True)
-    choice_nouns: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
-    aliases: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
+    signature: inspect.Signature
+    doc: str
+    spends: bool = False
+    suspends: bool = False
+    runs_tasks: bool = False
+    choices: Mapping[str, Collection[str]] = _NONE
+    choice_nouns: Mapping[str, str] = _NONE
+    aliases: Mapping[str, str] = _NONE
 
 
-@attrs.frozen
-class Value:
+class Value(NamedTuple):
     """One read-only value that plans may read by name.
 
     :ivar make: called once a run with the host; returns plain data.
     """
 
     name: str
-    doc: str = attrs.field(kw_only=True)
-    make: Callable[[object], object] = attrs.field(kw_only=True)
+    doc: str
+    make: Callable[[object], object]
 
 
 class Vocabulary:

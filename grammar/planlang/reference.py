@@ -10,9 +10,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
-
-import attrs
 
 from . import _reference_text as text
 from ._codes import PAGES, codes, explain, is_advice
@@ -147,10 +144,9 @@ def _pages(advice: bool) -> list[tuple[str, ...]]:
     return [(code, PAGES[code].title, PAGES[code].why) for code in codes() if is_advice(code) is advice]
 
 
-def _fields(owner: type[Any]) -> list[tuple[str, ...]]:
+def _fields(owner: type[Rules] | type[Limits]) -> list[tuple[str, ...]]:
     told = _told(owner.__doc__ or "")
-    fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(owner)
-    return [(f"`{field.name}`", f"{field.default:,}", told[field.name]) for field in fields]
+    return [(f"`{name}`", f"{default:,}", told[name]) for name, default in owner._field_defaults.items()]
 
 
 def _told(docstring: str) -> Mapping[str, str]:

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import attrs
 import click
 
 from planlang import check as check_source
@@ -74,7 +73,7 @@ def check(app: App, plan: Path, as_json: bool) -> int:
     kits = tuple(app.registry.all("kit", Kit).values())
     problems = check_source(source, build_vocabulary(app.registry, app.settings, kits))
     if as_json:
-        click.echo(json.dumps([attrs.asdict(problem) for problem in problems], indent=2))
+        click.echo(json.dumps([problem._asdict() for problem in problems], indent=2))
     else:
         _print_problems(problems, source, plan_name(plan))
     return 6 if any(problem.severity == "problem" for problem in problems) else 0
