@@ -55,8 +55,10 @@ class OfflineClient:
         """The processes it has started and not ended."""
         return self._workers.process_ids if self._workers is not None else ()
 
-    async def ask(self, question: Question) -> Reply:
+    async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
         """Answer one question; nothing leaves the machine and no file is opened.
+
+        :param began: called when the answer is there.
 
         :raises PermanentError: an answer of another form is wanted, or a rule failed.
         :raises TransientError: the analysis took too long or its process died.
@@ -65,6 +67,8 @@ class OfflineClient:
         job = _wanted(question)
         system, user = _first(question, "system"), _first(question, "user")
         answer = await (self._scan(system, user) if job == "findings" else self._open().run(job, _text(user)))
+        if began is not None:
+            began()
         return Reply(
             text=json.dumps(answer, ensure_ascii=False),
             finish_reason="stop",

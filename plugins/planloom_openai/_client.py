@@ -62,15 +62,17 @@ class OpenAIClient:
         origin = read_origin(endpoint)
         return cls(origin, LateExchange(origin))
 
-    async def ask(self, question: Question) -> Reply:
+    async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
         """Send one question once and return its reply.
+
+        :param began: called once, when the answer begins to arrive; not for a refusal.
 
         :raises ModelError: one of its four kinds; see ``_replies`` and ``_faults`` for which.
         """
         body = request_body(question)
         clock = asyncio.get_running_loop().time
         began_s = clock()
-        answer = await self._exchange.post(body)
+        answer = await self._exchange.post(body, began)
         arguments = (answer, question.model, clock() - began_s, self._origin, self._now)
         if len(answer.body) > LONG_BYTES:
             return await asyncio.to_thread(read_reply, *arguments)

@@ -6,7 +6,7 @@ opened with the first question that is posted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import attrs
@@ -31,8 +31,10 @@ class Answer:
 class Exchange(Protocol):
     """A way to post a question to one server."""
 
-    async def post(self, body: bytes) -> Answer:
+    async def post(self, body: bytes, began: Callable[[], None] | None = None) -> Answer:
         """Send the body once and return the whole answer, whatever its status.
+
+        :param began: called once, with the first byte of the body of an answer that is no refusal.
 
         :raises ModelError: there is no whole answer.
         """
@@ -48,13 +50,13 @@ class LateExchange:
         self._origin = origin
         self._opened: Exchange | None = None
 
-    async def post(self, body: bytes) -> Answer:
+    async def post(self, body: bytes, began: Callable[[], None] | None = None) -> Answer:
         """Send the body once; see :meth:`Exchange.post`."""
         if self._opened is None:
             from ._transport import HttpxExchange
 
             self._opened = HttpxExchange(self._origin)
-        return await self._opened.post(body)
+        return await self._opened.post(body, began)
 
     async def close(self) -> None:
         """Close the connections, if there are any."""

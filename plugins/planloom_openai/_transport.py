@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 
 import aiohttp
 import httpx
@@ -49,13 +49,13 @@ class HttpxExchange:
         connect_s = origin.timeouts.connect
         self._extensions = {"timeout": {"connect": connect_s, "pool": connect_s}}
 
-    async def post(self, body: bytes) -> Answer:
+    async def post(self, body: bytes, began: Callable[[], None] | None = None) -> Answer:
         """Send the body once; see :meth:`Exchange.post`."""
         clock = asyncio.get_running_loop().time
         watch = _Watch(self._origin.timeouts, clock())
         try:
             async with asyncio.timeout_at(watch.deadline) as timer:
-                return await self._post(body, watch, timer)
+                return await self._post(body, began, watch, timer)
         except TimeoutError:
             fault = self._too_slow(watch)
         except httpx.DecodingError as error:
@@ -65,7 +65,9 @@ class HttpxExchange:
         # Raised out here without its cause: the libraries' errors hold the request, and with it the key.
         raise fault
 
-    async def _post(self, body: bytes, watch: _Watch, timer: asyncio.Timeout) -> Answer:
+    async def _post(
+        self, body: bytes, began: Callable[[], None] | None, watch: _Watch, timer: asyncio.Timeout
+    ) -> Answer:
         clock = asyncio.get_running_loop().time
         request = httpx.Request("POST", self._url, headers=self._headers, content=body, extensions=self._extensions)
         response = await self._transport.handle_async_request(request)
@@ -74,6 +76,9 @@ class HttpxExchange:
         try:
             timer.reschedule(watch.answer_began(clock()))
             async for piece in _unpacked(response):
+                if began is not None and response.is_success:
+                    began()
+                    began = None
                 size_bytes += len(piece)
                 self._refuse_huge(size_bytes)
                 pieces.append(piece)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import json
 from typing import Any
@@ -16,6 +17,7 @@ from planloom.testing.loopback import (
     Script,
     Served,
     completion,
+    dropped,
     event_stream,
     html,
     json_answer,
@@ -312,3 +314,31 @@ def test_a_parameter_the_client_decides_is_refused_before_anything_is_sent(param
 def test_a_parameter_json_cannot_hold_is_refused_before_anything_is_sent() -> None:
     with pytest.raises(PermanentError, match="cannot be written as JSON"):
         ask(completion(), temperature=float("nan"))
+
+
+# --- the beginning of an answer
+
+
+def beginnings(script: Script) -> int:
+    """Return how often a client says that its answer begins."""
+    began: list[None] = []
+
+    async def run(url: str) -> None:
+        client = open_client(Endpoint(name="test", client="openai", url=url))
+        try:
+            await client.ask(question(), began=lambda: began.append(None))
+        finally:
+            await client.close()
+
+    with serving(script) as server, contextlib.suppress(ModelError):
+        asyncio.run(run(server.url))
+    return len(began)
+
+
+def test_that_an_answer_begins_is_said_once_however_it_arrives() -> None:
+    assert beginnings(completion("drip").trickled(30, 0.001)) == 1
+
+
+@pytest.mark.parametrize("served", [json_answer({}, 500), dropped(), completion().cut(0)])
+def test_a_refusal_or_a_cut_connection_begins_no_answer(served: Served) -> None:
+    assert beginnings(served) == 0

@@ -76,10 +76,12 @@ KIT = Kit(name="translate", version="0.3.1", summary="translates texts", vocabul
 class Parrot:
     """A client that says every question again."""
 
-    async def ask(self, question: Question) -> Reply:
+    async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
         """Return the question's last message as its answer."""
         text = question.messages[-1].text
         usage = Usage(prompt_tokens=1, completion_tokens=1)
+        if began is not None:
+            began()
         return Reply(text=f"squawk: {text}", finish_reason="stop", usage=usage, seconds=0.0, model="parrot-1")
 
     async def close(self) -> None:
