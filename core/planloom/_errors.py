@@ -21,12 +21,14 @@ PlanloomError                  exit 1; its text is for the user and is printed w
     ├── RunCancelled           130 the person stopped the run
     ├── RunStopped             5   stopped at the budget; everything is kept
     ├── AuthenticationFailed   2   the endpoint refuses the key or does not know the model
+    ├── JournalDiverged        1   what would go on is not what was begun
     └── Runaway                9   the plan asked for twice the workers a run may have
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from planlang import PlanAborted
 
@@ -35,6 +37,7 @@ __all__ = [
     "CacheMiss",
     "ConfigurationError",
     "DuplicateNameError",
+    "JournalDiverged",
     "Misuse",
     "NothingToDo",
     "PlanHeld",
@@ -57,6 +60,7 @@ __all__ = [
 
 
 _NAMES_SHOWN = 20
+_SIDE_LENGTH = 200
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -190,6 +194,31 @@ class AuthenticationFailed(RunAborted):
     """The endpoint refuses the key, or does not know the model."""
 
     exit_code = 2
+
+
+class JournalDiverged(RunAborted):
+    """What would go on is not what was begun: a run's record says one thing, and its plan, work or settings another.
+
+    :ivar place: where the first difference is: a place in the plan, or what of the job changed (``args.mode``).
+    :ivar then: what the record says. :ivar now: what is the case. :ivar more: further differences as such triples.
+    """
+
+    def __init__(self, place: str, then: Any, now: Any, more: Sequence[tuple[str, Any, Any]] = ()) -> None:
+        self.place, self.then, self.now, self.more = place, then, now, tuple(more)
+        rows = [(place, then, now), *self.more]
+        shown = [f"{where}: then {_side(before)}, now {_side(after)}" for where, before, after in rows[:_NAMES_SHOWN]]
+        hidden = [f"and {len(rows) - _NAMES_SHOWN} more"] if len(rows) > _NAMES_SHOWN else []
+        listed = "\n".join(f"  {line}" for line in (*shown, *hidden))
+        super().__init__(
+            f"the run cannot go on as it was begun, since this is not what its record says:\n{listed}\n"
+            "put it back as it was, or make a new run of what is there now with `planloom resume RUN --as-new-run`, "
+            "which pays for no answer that still fits"
+        )
+
+
+def _side(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _SIDE_LENGTH else f"{text[:_SIDE_LENGTH]}…"
 
 
 class Runaway(RunAborted):
