@@ -13,7 +13,7 @@ from ._token import Token
 __all__ = ["RULES"]
 
 _DIGITS = re.compile(r"\d+")
-_SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?z?#?0?\d*[,_]?(?:\.\d+)?[bcdeEfFgGnosxX%]?", re.DOTALL)
+_SPEC = r"(?s)(?:.?[<>=^])?[-+ ]?z?#?0?\d*[,_]?(?:\.\d+)?[bcdeEfFgGnosxX%]?"
 _TEXT_BRACES = "if the braces belong to the text, as in JSON, double them: `{{` and `}}`."
 _FORMAT = "give alignment, width, precision and type in this order, as in `{x:>8.2f}`; double braces of the text: `{{`."
 _ODD = re.compile(r"[\"'\n\[\]]|, ")
@@ -110,7 +110,7 @@ def _is_no_format(parts: list[str | n.Field]) -> bool:
     """Say whether a format specification can be none; one with fields in it is only known when it runs."""
     texts = [part for part in parts if isinstance(part, str)]
     if len(texts) == len(parts):
-        return any(_SPEC.fullmatch(text) is None for text in texts)
+        return any(re.fullmatch(_SPEC, text) is None for text in texts)
     return any(_ODD.search(text) for text in texts)
 
 

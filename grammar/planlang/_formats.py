@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from string import Formatter
 
 from . import _nodes as n
 from ._survey import Survey
@@ -20,6 +19,8 @@ def of_format(survey: Survey, call: n.MethodCall) -> str:
     quote, inside = _literal(survey, call.receiver)
     if not quote or any(isinstance(a, n.Starred) for a in call.args) or not all(k.name for k in call.keywords):
         return ""
+    from string import Formatter  # takes as long to import as a plan to parse, and few plans hold a `.format`
+
     given = {str(at): survey.text(arg) for at, arg in enumerate(call.args)}
     given |= {str(k.name): survey.text(k.value) for k in call.keywords}
     made, counted = "", 0

@@ -18,10 +18,10 @@ __all__ = ["Layout"]
 _INDENT = re.compile(r"[ \t]*")
 _BLANK_LINES = re.compile(r"(?:[ \t]*(?:\#[^\r\n]*)?(?:\r\n|\r|\n))+|[ \t]*(?:\#[^\r\n]*)?\Z")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\r\n]*")
-_STATEMENT = re.compile(
-    r"^[ \t]*(?:(?:for|if|def|return|while|import|from|try|with|class|break|continue|pass|elif|else)\b"
-    r"|[A-Za-z_]\w*[ \t]*(?:=(?!=)|[+\-|]=|\())",
-    re.MULTILINE,
+# Not compiled here: it is looked for after a bracket that was never closed, and only there.
+_STATEMENT = (
+    r"(?m)^[ \t]*(?:(?:for|if|def|return|while|import|from|try|with|class|break|continue|pass|elif|else)\b"
+    r"|[A-Za-z_]\w*[ \t]*(?:=(?!=)|[+\-|]=|\())"
 )
 _OPENERS = frozenset(("if", "elif", "else", "for", "while", "def", "with", "try", "except", "finally", "class"))
 _TAB = 8
@@ -66,7 +66,7 @@ class Layout:
 
     def next_statement(self, pos: int) -> int:
         """Return the end of the line before the next one that looks like a statement of an open block, or -1."""
-        for found in _STATEMENT.finditer(self.source, pos + 1):
+        for found in re.compile(_STATEMENT).finditer(self.source, pos + 1):
             text = found.group()
             if len(text) - len(text.lstrip()) <= self.columns[-1]:
                 return found.start() - 1

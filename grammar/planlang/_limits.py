@@ -1,7 +1,5 @@
 """How much a plan may use; every limit is on by default and reported with place and figure when hit."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 __all__ = ["DEFAULT_RULES", "Limits", "Rules"]
@@ -41,7 +39,7 @@ class Limits(NamedTuple):
     :ivar integer_bits: integers beyond this are an error, not a bignum.
     :ivar text_length: characters of one text. :ivar collection_length: items of one collection.
     :ivar tasks_in_flight: tasks that wait at once; the rest queue, none is refused.
-    :ivar host_calls: calls of words in all.
+    :ivar host_calls: calls of words in all; one of a word that may wait counts as eight.
     :ivar bytes_to_host: estimated size of arguments in all. :ivar bytes_from_host: of results in all.
     :ivar compute_s: seconds of computation between two waits.
     """

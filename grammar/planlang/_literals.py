@@ -12,10 +12,10 @@ __all__ = ["Complain", "number", "unescape"]
 Complain = Callable[[str, int, int, str, str], None]
 """Called with code, start, end, message and hint."""
 
-_ESCAPE = re.compile(
-    r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<x>[0-9a-fA-F]{0,2})|u(?P<u>[0-9a-fA-F]{0,4})|U(?P<U>[0-9a-fA-F]{0,8})"
-    r"|N(?P<N>\{[^}\n]*\}?)?|(?P<newline>\r\n|\r|\n)|(?P<other>.))",
-    re.DOTALL,
+# Not compiled here: few plans hold escapes or numbers of these kinds.
+_ESCAPE = (
+    r"(?s)\\(?:(?P<octal>[0-7]{1,3})|x(?P<x>[0-9a-fA-F]{0,2})|u(?P<u>[0-9a-fA-F]{0,4})|U(?P<U>[0-9a-fA-F]{0,8})"
+    r"|N(?P<N>\{[^}\n]*\}?)?|(?P<newline>\r\n|\r|\n)|(?P<other>.))"
 )
 _SIMPLE = {
     "\\": "\\",
@@ -39,7 +39,7 @@ def unescape(text: str, offset: int, complain: Complain) -> str:
     """
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(lambda match: _escape(match, offset, complain), text)
+    return re.sub(_ESCAPE, lambda match: _escape(match, offset, complain), text)
 
 
 def _escape(match: re.Match[str], offset: int, complain: Complain) -> str:
@@ -83,11 +83,8 @@ def _by_name(found: str, start: int, end: int, complain: Complain) -> str:
 
 
 _INTEGER = re.compile(r"0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|0(?:_?0)*|[1-9](?:_?\d)*", re.ASCII)
-_FLOAT = re.compile(
-    r"(?:\d(?:_?\d)*\.(?:\d(?:_?\d)*)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?|\d(?:_?\d)*[eE][+-]?\d(?:_?\d)*",
-    re.ASCII,
-)
-_COMPLEX = re.compile(r"[\d_.]+(?:[eE][+-]?\d+)?[jJ]", re.ASCII)
+_FLOAT = r"(?a)(?:\d(?:_?\d)*\.(?:\d(?:_?\d)*)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?|\d(?:_?\d)*[eE][+-]?\d(?:_?\d)*"
+_COMPLEX = r"(?a)[\d_.]+(?:[eE][+-]?\d+)?[jJ]"
 _THOUSANDS = {"k": "000", "m": "000_000"}
 _LONGEST = 40
 """Digits; longer literals are far above any bound, and turning them into numbers costs."""
@@ -98,12 +95,12 @@ def number(text: str, start: int, largest: int, complain: Complain) -> int | flo
     end = start + len(text)
     if _INTEGER.fullmatch(text):
         return _integer(text, start, end, largest, complain)
-    if _FLOAT.fullmatch(text):
+    if re.fullmatch(_FLOAT, text):
         value = float(text)
         if value != float("inf"):
             return value
         complain("PL027", start, end, f"`{_short(text)}` is infinite as a float", "write a number below 1e308.")
-    elif _COMPLEX.fullmatch(text):
+    elif re.fullmatch(_COMPLEX, text):
         complain("PL051", start, end, f"the complex number `{text}` is not part of the plan language", "use a float.")
     else:
         complain("PL018", start, end, f"`{_short(text)}` is not a number", _number_hint(text))

@@ -13,7 +13,6 @@ from . import _nodes as n
 from ._building import Building
 from ._faults import Fault
 from ._limits import DEFAULT_RULES, Rules
-from ._syntax import say
 from ._tables import Rule, Tables, tables
 from ._token import Token
 from ._tokenizer import Tokens, tokenize
@@ -134,6 +133,8 @@ class _Machine:
         self.failed += 1
         self.after_lost_line = True
         if not lost_header:
+            from ._syntax import say  # plans that read well need none of it
+
             say(self.building, self.cut.source, tokens, at, self.tables.rows[self.states[-1]])
         if self.failed >= _MOST_FAULTS:
             return self._give_up(tokens)

@@ -35,6 +35,22 @@ class Rule:
         self.goto, self.length, self.single, self.builder, self.spliced = goto, length, single, builder, spliced
 
 
+class _Rows(dict[int, dict[str, int]]):
+    """The rows of the table by state, each spread out when it is first asked for: a plan meets a quarter of them."""
+
+    def __init__(self, packed: list[list[int]], tokens: list[str]) -> None:
+        super().__init__()
+        self._packed, self._tokens = packed, tokens
+
+    def __missing__(self, state: int) -> dict[str, int]:
+        packed = self._packed[state]
+        row: dict[str, int] = {}
+        for tokens, action in zip(packed[::2], packed[1::2], strict=True):
+            row.update(dict.fromkeys(self._tokens[tokens].split(), action))
+        self[state] = row
+        return row
+
+
 class Tables:
     """LALR(1) tables: ``rows[state]`` maps a token type to a state to shift to, or to ``-n - 1`` for rule n.
 
@@ -44,16 +60,22 @@ class Tables:
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.skips: dict[tuple[int, int, str], int] = {}
-        rows = data["rows"]
-        self.rows: list[dict[str, int]] = [rows[at] for at in data["row_of"]]
+        self.rows = _Rows(data["rows"], data["tokens"])
         self.start: int = data["start"]
         self.end: int = data["end"]
-        goto = {origin: {int(s): to for s, to in row.items()} for origin, row in data["goto"].items()}
+        goto = {origin: _leads(packed, data["states"]) for origin, packed in data["goto"].items()}
         builders = _build_calls.RULES | _build_expressions.RULES | _build_statements.RULES | _build_texts.RULES
         self.rules = [
             Rule(goto.get(origin, {}), length, name == "=", builders[name] if name not in ("", "=") else None, spliced)
             for origin, length, name, spliced in data["rules"]
         ]
+
+
+def _leads(packed: list[int], states: list[list[int]]) -> dict[int, int]:
+    row: dict[int, int] = {}
+    for below, to in zip(packed[::2], packed[1::2], strict=True):
+        row.update(dict.fromkeys(states[below], to))
+    return row
 
 
 @cache

@@ -10,7 +10,7 @@ __all__ = ["as_text", "closed_below", "ends_escaped", "text_before"]
 
 _LINE_END = re.compile(r"[^\r\n]*")
 _CLOSING = re.compile(r"[)\]},:;\s]*\Z")
-_PLACEHOLDER = re.compile(r"\$\{([^{}]+)\}")
+_PLACEHOLDER = r"\$\{([^{}]+)\}"
 _LONGEST_SHOWN = 80
 _MOST_LINES = 30
 """Lines after which a quote is not taken for the end of a text that began on a line before."""
@@ -20,8 +20,8 @@ def as_text(inside: str) -> str:
     """Return what stands between backticks as a text or f-string of Python, or nothing where it is long or odd."""
     if len(inside) > _LONGEST_SHOWN or not inside.isprintable() or '"' in inside or "\\" in inside:
         return ""
-    if _PLACEHOLDER.search(inside):
-        return 'f"' + _PLACEHOLDER.sub(r"{\1}", inside) + '"'
+    if re.search(_PLACEHOLDER, inside):
+        return 'f"' + re.sub(_PLACEHOLDER, r"{\1}", inside) + '"'
     return f'"{inside}"'
 
 

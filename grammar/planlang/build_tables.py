@@ -1,14 +1,15 @@
 """Makes the parser's tables from ``plan.lark``: run ``python -m planlang.build_tables`` after changing the grammar.
 
 The tables are LALR(1), computed by lark, and kept as JSON beside the package's code, so that nothing at run time
-imports lark. Rows of the table that are equal are stored once. What a rule does when it is complete is decided
-here, from lark's naming: splice (names with ``_``), pass one thing through (``?``), or call a builder.
+imports lark. Most states treat the same few sets of tokens alike, so a row names a set and what to do at each token of
+it, which is a third of the size of the plain table. What a rule does when it is complete is decided here, from lark's
+naming: splice (names with ``_``), pass one thing through (``?``), or call a builder.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -40,9 +41,10 @@ def grammar(lexer: type[Lexer] = _NoLexer) -> Lark:
 def build() -> dict[str, Any]:
     """Return the tables as plain data.
 
-    ``rows[row_of[state]]`` maps a token type to ``n`` (shift to state n) or ``-n - 1`` (reduce by rule n);
-    ``goto`` maps a rule's origin to {state: state}; a rule is [origin, length, builder, spliced positions] with the
-    builder ``""`` for a splice and ``"="`` for a rule that passes one thing through.
+    ``rows[state]`` is ``[set, n, set, n, ...]``: at every token of ``tokens[set]``, shift to state n, or reduce by rule
+    m where n is ``-m - 1``. ``goto`` has the same shape: a rule's origin, then sets of ``states`` and where each leads.
+    A rule is [origin, length, builder, spliced positions] with the builder ``""`` for a splice and ``"="`` for a rule
+    that passes one thing through.
     """
     # The typed face of lark ends here; its tables have no public accessor.
     lark: Any = grammar()
@@ -50,8 +52,9 @@ def build() -> dict[str, Any]:
     literal = {terminal.name: terminal.pattern.value for terminal in lark.terminals if terminal.pattern}
     order = _numbered(table)
     rules: list[Any] = []
-    rows: list[dict[str, int]] = []
-    row_of: list[int] = []
+    tokens: list[str] = []
+    states: list[list[int]] = []
+    rows: list[list[int]] = []
     goto: dict[str, dict[int, int]] = {}
     for state, number in order.items():
         row: dict[str, int] = {}
@@ -64,17 +67,27 @@ def build() -> dict[str, Any]:
                 row[literal.get(symbol, symbol)] = order[argument]
             else:
                 goto.setdefault(symbol, {})[number] = order[argument]
-        if row not in rows:
-            rows.append(row)
-        row_of.append(rows.index(row))
+        rows.append(_grouped(row, tokens, " ".join))
     return {
         "start": order[table.start_states["start"]],
         "end": order[table.end_states["start"]],
-        "row_of": row_of,
+        "tokens": tokens,
         "rows": rows,
-        "goto": goto,
+        "states": states,
+        "goto": {origin: _grouped(row, states, list) for origin, row in sorted(goto.items())},
         "rules": [_rule(rule, _singles(rules)) for rule in rules],
     }
+
+
+def _grouped(row: dict[Any, int], sets: list[Any], pack: Callable[[list[Any]], Any]) -> list[int]:
+    """Return a row as sets of keys, by number, and the value of each; sets that are new join ``sets``."""
+    found: list[int] = []
+    for value in dict.fromkeys(row.values()):
+        keys = pack([key for key in row if row[key] == value])
+        if keys not in sets:
+            sets.append(keys)
+        found += (sets.index(keys), value)
+    return found
 
 
 def _numbered(table: Any) -> dict[int, int]:
