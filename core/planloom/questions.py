@@ -205,6 +205,7 @@ class Reply:
     :ivar price: what it cost, in micro-credits.
     :ivar estimated: the price rests on estimated token counts, since the server gave none.
     :ivar cached: the ledger answered.
+    :ivar version: the number by which a store knows this very reply among all it holds; ``None`` until it is stored.
     """
 
     text: str
@@ -218,6 +219,7 @@ class Reply:
     created_at: datetime | None = None
     key_version: int = KEY_VERSION
     cached: bool = False
+    version: int | None = None
 
     @property
     def whole(self) -> bool:

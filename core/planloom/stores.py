@@ -11,6 +11,7 @@ so that a second settle changes nothing. Amounts are micro-credits.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,11 +26,15 @@ __all__ = [
     "Granted",
     "OpenElsewhere",
     "OverCap",
+    "Request",
     "ReserveResult",
+    "RunHolder",
+    "RunProgress",
     "RunRow",
     "Store",
     "StorePlugin",
     "ThreadRow",
+    "UncertainCall",
 ]
 
 
@@ -81,6 +86,20 @@ ReserveResult = Granted | Answered | OpenElsewhere | OverCap
 
 
 @attrs.frozen(kw_only=True)
+class UncertainCall:
+    """A call of unknown outcome: what a person needs to decide whether it was billed.
+
+    :ivar worst: what stays charged for it. :ivar sent_at: ``None`` where an older planloom sent it.
+    """
+
+    call_id: str
+    run: str
+    thread: str
+    worst: int
+    sent_at: datetime | None
+
+
+@attrs.frozen(kw_only=True)
 class Event:
     """One line of a run's event stream; ``data`` holds the fields of its type as ``records`` name them.
 
@@ -121,6 +140,7 @@ class ThreadRow:
     """What a worker leaves behind.
 
     :ivar place: its path in the plan. :ivar fingerprints: the questions it asked, in order.
+    :ivar versions: the stored reply it used for each of them; see :attr:`planloom.questions.Reply.version`.
     :ivar raw: the raw text of its last answer, kept whole.
     """
 
@@ -136,9 +156,55 @@ class ThreadRow:
     ended: float | None = None
     cost: int = 0
     fingerprints: tuple[str, ...] = ()
+    versions: tuple[int, ...] = ()
     result: Any = None
     error: str | None = None
     raw: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class RunHolder:
+    """The open store that drives a run.
+
+    :ivar machine: as :func:`planloom.processes.this_machine` names it. :ivar alive_since: when it took the run.
+    :ivar here: whether it is the store that was asked.
+    """
+
+    machine: str
+    pid: int
+    alive_since: datetime
+    here: bool
+
+
+@attrs.frozen(kw_only=True)
+class Request:
+    """What another process asks of a run's driver.
+
+    :ivar number: from 1, without gaps within a run. :ivar what: such as ``cancel``.
+    """
+
+    number: int
+    what: str
+    data: Any = None
+
+
+@attrs.frozen(kw_only=True)
+class RunProgress:
+    """How far a run is, counted by the store; cheap however long the run.
+
+    :ivar threads: how many are of each status. :ivar events: how many are of each type, from all its starts.
+    :ivar seq: number of the last event, 0 when there is none. :ivar t: its time.
+    :ivar phase: the event of the last phase that started. :ivar pause: the last event about the budget or a breaker.
+    :ivar holes: failed workers, and what was dropped or left undecided since the run last started.
+    """
+
+    threads: Mapping[str, int]
+    events: Mapping[str, int]
+    seq: int = 0
+    t: float = 0.0
+    phase: Event | None = None
+    pause: Event | None = None
+    holes: int = 0
 
 
 class Store(Protocol):
@@ -149,11 +215,14 @@ class Store(Protocol):
         """What to call it in messages: a path or an address without secrets."""
 
     # --- ledger and books
-    def reply(self, fingerprint: str) -> Reply | None:
-        """Return the answer to a question, with ``cached`` set, or ``None``.
+    def reply(self, fingerprint: str, version: int | None = None) -> Reply | None:
+        """Return the answer to a question, with ``cached`` and ``version`` set, or ``None``.
 
-        It is the first reply to the newest call that has one: asking again on purpose replaces an answer, a late or
-        doubled reply to an older call is kept and does not change what runs were told.
+        :param version: the stored reply to return in place of the answer; ``None`` comes back when this question has
+            no such reply, or its text was pruned.
+
+        The answer is the first reply to the newest call that has one: asking again on purpose replaces an answer, a
+        late or doubled reply to an older call is kept and does not change what runs were told.
         """
 
     def question(self, fingerprint: str) -> Question | None:
@@ -172,9 +241,9 @@ class Store(Protocol):
         :raises ValueError: ``worst`` is below 0 or above 2**53.
         """
 
-    async def settle(self, call_id: str, reply: Reply) -> None:
-        """Store the reply, bill its price and free the reservation, in one transaction; a second settle only keeps
-        the reply as a further version.
+    async def settle(self, call_id: str, reply: Reply) -> int:
+        """Store the reply, bill its price and free the reservation, in one transaction; return the reply's version.
+        A second settle only keeps the reply as a further version.
 
         :raises StoreError: there is no such call; locked, full.
         """
@@ -186,7 +255,7 @@ class Store(Protocol):
     async def mark_uncertain(self, call_id: str) -> None:
         """Keep a call's worst price charged, since its outcome is unknown."""
 
-    def uncertain_calls(self, budget: str) -> tuple[str, ...]:
+    def uncertain_calls(self, budget: str) -> tuple[UncertainCall, ...]:
         """Return the calls of unknown outcome, oldest first: what a person may :meth:`release`."""
 
     async def open_budget(self, budget: str, cap: int) -> Books:
@@ -225,11 +294,19 @@ class Store(Protocol):
     def runs(self, limit: int = 50, job: str | None = None) -> list[RunRow]:
         """Return the newest runs, of one job where it is named, newest first."""
 
-    def threads(self, run_id: str) -> list[ThreadRow]:
-        """Return a run's threads, in the order they started."""
+    def threads(
+        self, run_id: str, *, status: str | None = None, after: str | None = None, limit: int | None = None
+    ) -> list[ThreadRow]:
+        """Return a run's threads, in the order they started; those that wait come last.
 
-    def events(self, run_id: str, after: int = 0) -> list[Event]:
-        """Return a run's events with a higher ``seq``, in order."""
+        :param status: only those of this status. :param after: only those that come after the thread of this id.
+        """
+
+    def events(self, run_id: str, after: int = 0, limit: int | None = None) -> list[Event]:
+        """Return a run's events with a higher ``seq``, in order; the first ``limit`` of them."""
+
+    def progress(self, run_id: str) -> RunProgress:
+        """Return how far a run is, in time that hardly grows with the run."""
 
     def journal(self, run_id: str) -> dict[str, Any]:
         """Return a run's journal by place."""
@@ -237,6 +314,25 @@ class Store(Protocol):
     def money(self, run_id: str) -> Mapping[str, int]:
         """Return what a run's calls cost: ``calls`` (released ones left out), ``spent``, ``uncertain``,
         ``reserved``."""
+
+    async def claim_run(self, run_id: str) -> RunHolder | None:
+        """Make this open store the driver of a run and return ``None``; or return who drives it already.
+
+        A driver that lives keeps its run, this very store included. One whose lease is over or whose process is gone
+        holds nothing. Of several that claim a run at once exactly one gets it.
+        """
+
+    async def release_run(self, run_id: str) -> None:
+        """Give a run up that this store drives; of any other run nothing happens. Closing gives up all."""
+
+    def driver(self, run_id: str) -> RunHolder | None:
+        """Return who drives a run, or ``None`` when nobody alive does."""
+
+    async def post_request(self, run_id: str, what: str, data: Any = None) -> int:
+        """Ask something of a run's driver, in whatever process it is; return the request's number."""
+
+    def requests(self, run_id: str, after: int = 0) -> list[Request]:
+        """Return what was asked of a run's driver with a higher number, in order."""
 
     async def close(self) -> None:
         """Commit what waits and let go."""

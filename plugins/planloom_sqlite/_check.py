@@ -12,7 +12,7 @@ from pathlib import Path
 from planloom import StoreError
 
 from ._faults import store_fault
-from ._packing import digest_of, unpack
+from ._packing import GONE, digest_of, unpack
 from ._schema import LATEST, check_identity
 
 __all__ = ["check_store"]
@@ -76,7 +76,8 @@ def _text_of(body: bytes, codec: int) -> str | None:
 
 def _hashed(table: str, noun: str) -> Callable[[sqlite3.Connection], Iterator[str]]:
     def find(connection: sqlite3.Connection) -> Iterator[str]:
-        rows = connection.execute(f"SELECT rowid, hash, body, codec FROM {table}")  # noqa: S608  a name of this module
+        kept = f"SELECT rowid, hash, body, codec FROM {table} WHERE codec != {GONE}"  # noqa: S608  a name of this module
+        rows = connection.execute(kept)
         for row, digest, body, codec in rows:
             text = _text_of(body, codec)
             if text is None or digest_of(text) != digest:
@@ -86,7 +87,7 @@ def _hashed(table: str, noun: str) -> Callable[[sqlite3.Connection], Iterator[st
 
 
 def _questions(connection: sqlite3.Connection) -> Iterator[str]:
-    rows = connection.execute("SELECT id, fingerprint, body, codec FROM question")
+    rows = connection.execute("SELECT id, fingerprint, body, codec FROM question WHERE codec != ?", (GONE,))
     for number, fingerprint, body, codec in rows:
         skeleton, _, rest = (_text_of(body, codec) or "").partition("\n")
         if hashlib.sha256(skeleton.encode()).digest() != fingerprint:

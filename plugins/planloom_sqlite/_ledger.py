@@ -11,10 +11,11 @@ from typing import Any
 from planloom import Usage
 from planloom.questions import Message, Part, Question, Reply
 
-from ._packing import clean, digest_of, pack, unpack
+from ._packing import GONE, clean, digest_of, pack, unpack
 
 __all__ = [
     "ANSWER",
+    "VERSION",
     "PartShelf",
     "add_question",
     "add_reply",
@@ -35,11 +36,14 @@ _REPLY_COLUMNS = (
     "seconds, model, price, estimated, role, key_version, created_at"
 )
 
-ANSWER = (
-    f"SELECT {_REPLY_COLUMNS} FROM reply "  # noqa: S608  a constant of this module
-    "WHERE question = (SELECT id FROM question WHERE fingerprint = ?) ORDER BY call DESC, id LIMIT 1"
+_REPLY_TO = (
+    f"SELECT id, {_REPLY_COLUMNS} FROM reply "  # noqa: S608  a constant of this module
+    f"WHERE question = (SELECT id FROM question WHERE fingerprint = ?) AND codec != {GONE}"
 )
+ANSWER = f"{_REPLY_TO} ORDER BY call DESC, id LIMIT 1"
 """The answer to a fingerprint: the first reply to the newest call that has one."""
+VERSION = f"{_REPLY_TO} AND id = ?"
+"""The reply to a fingerprint that has this number."""
 
 
 def key_of(fingerprint: str) -> bytes:
@@ -158,14 +162,12 @@ def question_from(body: bytes, codec: int, part_text: Callable[[str], str]) -> Q
     )
 
 
-def add_reply(
-    connection: sqlite3.Connection, question: int, call: int, reply: Reply, packed: tuple[bytes, int]
-) -> None:
-    """Store a reply as a version of the answer to a question."""
+def add_reply(connection: sqlite3.Connection, question: int, call: int, reply: Reply, packed: tuple[bytes, int]) -> int:
+    """Store a reply as a version of the answer to a question; return its number."""
     usage = reply.usage
     body, codec = packed
     created = reply.created_at or datetime.now(UTC)
-    connection.execute(
+    cursor = connection.execute(
         f"INSERT INTO reply (question, call, {_REPLY_COLUMNS}) "  # noqa: S608  a constant of this module
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -188,6 +190,8 @@ def add_reply(
             created.isoformat(),
         ),
     )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
 
 
 def _count(tokens: int | None) -> int | None:
@@ -196,8 +200,8 @@ def _count(tokens: int | None) -> int | None:
 
 
 def reply_from(row: tuple[Any, ...]) -> Reply:
-    """Return the reply of a row of :data:`ANSWER`."""
-    _, codec, body, finish_reason, prompt, cached, completion, reasoning, seconds, model, price, *rest = row
+    """Return the reply of a row of :data:`ANSWER` or :data:`VERSION`."""
+    version, _, codec, body, finish_reason, prompt, cached, completion, reasoning, seconds, model, price, *rest = row
     estimated, role, key_version, created_at = rest
     return Reply(
         text=unpack(body, codec),
@@ -216,4 +220,5 @@ def reply_from(row: tuple[Any, ...]) -> Reply:
         created_at=datetime.fromisoformat(created_at),
         key_version=key_version,
         cached=True,
+        version=version,
     )

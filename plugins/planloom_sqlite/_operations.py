@@ -23,11 +23,13 @@ from planloom.stores import (
     OpenElsewhere,
     OverCap,
     ReserveResult,
+    RunHolder,
     RunRow,
     ThreadRow,
 )
 
-from . import _records
+from . import _drivers, _records
+from ._events import add_events
 from ._ledger import ANSWER, PartShelf, add_question, add_reply, key_of, question_number, reply_from
 from ._owners import Owner, give_up_expired, has_expired
 from ._packing import clean, pack
@@ -35,12 +37,15 @@ from ._till import Till
 
 __all__ = [
     "AppendEvents",
+    "ClaimRun",
     "End",
     "Flush",
     "MarkUncertain",
     "OpenBudget",
     "Operation",
+    "PostRequest",
     "Release",
+    "ReleaseRun",
     "Reserve",
     "SaveRun",
     "SaveThread",
@@ -119,7 +124,15 @@ class Reserve:
             return OverCap(account.books(), to.till.version)
         if number is None:
             number = add_question(to.connection, to.shelf, self.question)
-        call = to.till.send(number, to.owner.id, account, clean(self.run), clean(self.thread), self.worst)
+        call = to.till.send(
+            number,
+            to.owner.id,
+            account,
+            run=clean(self.run),
+            thread=clean(self.thread),
+            worst=self.worst,
+            now=to.now,
+        )
         return Granted(str(call))
 
     def _known(self, to: Transaction, number: int) -> Answered | OpenElsewhere | None:
@@ -156,11 +169,11 @@ class Settle:
     call_id: str
     reply: Reply
 
-    def apply(self, to: Transaction) -> None:
-        """Bill once; keep the reply in any case."""
+    def apply(self, to: Transaction) -> int:
+        """Bill once; keep the reply in any case and return its version."""
         packed = pack(self.reply.text)
         call = to.till.move(_number(self.call_id, to.where), "settled", self.reply.price)
-        add_reply(to.connection, call.question, call.id, self.reply, packed)
+        return add_reply(to.connection, call.question, call.id, self.reply, packed)
 
 
 @attrs.frozen
@@ -258,7 +271,7 @@ class AppendEvents:
 
     def apply(self, to: Transaction) -> None:
         """Write one row an event."""
-        _records.add_events(to.connection, clean(self.run), self.events)
+        add_events(to.connection, clean(self.run), self.events)
 
 
 @attrs.frozen(kw_only=True)
@@ -273,6 +286,44 @@ class WriteJournal:
     def apply(self, to: Transaction) -> None:
         """Write the value."""
         _records.write_journal(to.connection, clean(self.run), clean(self.place), self.value)
+
+
+@attrs.frozen
+class ClaimRun:
+    """Make this store the driver of a run."""
+
+    rank: ClassVar[int] = RECORDS
+    run: str
+
+    def apply(self, to: Transaction) -> RunHolder | None:
+        """Return ``None``, or who drives it."""
+        return _drivers.claim_run(to.connection, clean(self.run), to.owner.id, to.now)
+
+
+@attrs.frozen
+class ReleaseRun:
+    """Give a run up that this store drives."""
+
+    rank: ClassVar[int] = RECORDS
+    run: str
+
+    def apply(self, to: Transaction) -> None:
+        """Give it up."""
+        _drivers.release_run(to.connection, clean(self.run), to.owner.id)
+
+
+@attrs.frozen
+class PostRequest:
+    """Ask something of a run's driver."""
+
+    rank: ClassVar[int] = RECORDS
+    run: str
+    what: str
+    data: Any
+
+    def apply(self, to: Transaction) -> int:
+        """Return the request's number."""
+        return _drivers.add_request(to.connection, clean(self.run), clean(self.what), self.data)
 
 
 # --- the writer itself

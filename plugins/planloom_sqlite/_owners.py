@@ -1,8 +1,9 @@
 """Who may have calls in flight: one owner an open store, alive as long as it renews its lease.
 
 The writer thread renews it. A process that was suspended past its lease finds it run out and goes on as a new owner:
-others may have declared its calls of unknown outcome meanwhile. A process of this machine that is gone has no lease,
-whatever its row says: who starts again after a kill need not wait for the lease to run out.
+others may have declared its calls of unknown outcome meanwhile. The runs that it drove stay its own where nobody took
+them. A process of this machine that is gone has no lease, whatever its row says: who starts again after a kill need not
+wait for the lease to run out.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from planloom.processes import is_gone, this_machine
 
 from ._till import Till
 
-__all__ = ["Owner", "give_up_expired", "has_expired"]
+__all__ = ["Owner", "give_up_expired", "has_expired", "lease_is_over"]
 
 
 class Owner:
@@ -53,6 +54,7 @@ class Owner:
             (now + self._lease_s, this_machine(), os.getpid()),
         )
         assert cursor.lastrowid is not None
+        connection.execute("UPDATE driver SET owner = ? WHERE owner = ?", (cursor.lastrowid, self.id))
         self.id = cursor.lastrowid
 
     def end(self, connection: sqlite3.Connection) -> None:
@@ -72,7 +74,7 @@ def give_up_expired(connection: sqlite3.Connection, till: Till, now: float) -> N
     """Make uncertain the calls of every owner whose lease is over or whose process is gone."""
     owners = connection.execute("SELECT id, lease_until, machine, pid FROM owner WHERE lease_until IS NOT NULL")
     for owner, until, machine, pid in owners.fetchall():
-        if until < now or is_gone(machine, pid):
+        if lease_is_over(until, machine, pid, now):
             till.give_up(owner)
             connection.execute("UPDATE owner SET lease_until = NULL WHERE id = ?", (owner,))
 
@@ -81,4 +83,9 @@ def has_expired(connection: sqlite3.Connection, owner: int, now: float) -> bool:
     """Whether an owner's lease is over, or its process is gone."""
     query = "SELECT lease_until, machine, pid FROM owner WHERE id = ?"
     until, machine, pid = connection.execute(query, (owner,)).fetchone()
+    return lease_is_over(until, machine, pid, now)
+
+
+def lease_is_over(until: float | None, machine: str, pid: int, now: float) -> bool:
+    """Whether an owner of whom these are the columns may be taken for dead."""
     return until is None or until < now or is_gone(machine, pid)

@@ -13,10 +13,12 @@ from typing import Any
 
 from planloom import StoreError
 
-__all__ = ["PLAIN", "ZLIB", "clean", "decode", "digest_of", "encode", "pack", "unpack"]
+__all__ = ["GONE", "PLAIN", "ZLIB", "clean", "decode", "digest_of", "encode", "pack", "unpack"]
 
 PLAIN = 0
 ZLIB = 1
+GONE = 255
+"""The codec of a text that was pruned: its row stays, for the money and the hash."""
 
 _WORTH_PACKING_BYTES = 1024
 """A shorter text costs more time to pack than its few hundred bytes are worth."""

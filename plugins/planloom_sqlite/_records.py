@@ -1,24 +1,23 @@
-"""Runs, threads, events and journal, as rows."""
+"""Runs, threads and journal, as rows."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
-from planloom.stores import Event, RunRow, ThreadRow
+from planloom.stores import RunRow, ThreadRow, UncertainCall
 
 from ._connections import Readers
 from ._packing import clean, decode, encode, pack, unpack
 
 __all__ = [
-    "add_events",
-    "read_events",
     "read_journal",
     "read_money",
     "read_run",
     "read_runs",
     "read_threads",
+    "read_uncertain",
     "save_run",
     "save_thread",
     "write_journal",
@@ -26,7 +25,7 @@ __all__ = [
 
 _RUN = "id, title, status, plan, plan_hash, budget, created_at, job, facts, result, error"
 _THREAD = (
-    "id, run, place, phase, label, model, role, status, started, ended, cost, fingerprints, error, "
+    "id, run, place, phase, label, model, role, status, started, ended, cost, fingerprints, versions, error, "
     "result, raw, raw_codec"
 )
 
@@ -76,19 +75,12 @@ def save_thread(connection: sqlite3.Connection, row: ThreadRow) -> None:
             row.ended,
             row.cost,
             encode(row.fingerprints),
+            encode(row.versions),
             _clean_or_none(row.error),
             encode(row.result),
             raw,
             raw_codec,
         ),
-    )
-
-
-def add_events(connection: sqlite3.Connection, run: str, events: Sequence[Event]) -> None:
-    """Append events; one that is there already stays, so that a write may be tried again."""
-    connection.executemany(
-        "INSERT INTO event (run, seq, t, type, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(run, event.seq, event.t, event.type, encode(dict(event.data))) for event in events],
     )
 
 
@@ -134,18 +126,30 @@ def _run_from(row: tuple[Any, ...]) -> RunRow:
     )
 
 
-def read_threads(readers: Readers, run_id: str) -> list[ThreadRow]:
+_IN_ORDER = "coalesce(started, 9e999), number"
+"""Threads in the order they started, those that wait last."""
+
+
+def read_threads(
+    readers: Readers, run_id: str, status: str | None, after: str | None, limit: int | None
+) -> list[ThreadRow]:
     """Return a run's threads in the order they started; those that wait come last."""
+    where, values = "run = ?", [clean(run_id)]
+    if status is not None:
+        where, values = f"{where} AND status = ?", [*values, clean(status)]
+    if after is not None:
+        where = f"{where} AND ({_IN_ORDER}) > (SELECT {_IN_ORDER} FROM thread WHERE id = ?)"  # noqa: S608  names of this module
+        values.append(clean(after))
     rows = readers.rows(
-        f"SELECT {_THREAD} FROM thread WHERE run = ? ORDER BY started IS NULL, started, number",  # noqa: S608  names of this module
-        (clean(run_id),),
+        f"SELECT {_THREAD} FROM thread WHERE {where} ORDER BY {_IN_ORDER} LIMIT ?",  # noqa: S608  names of this module
+        (*values, -1 if limit is None else limit),
     )
     return [_thread_from(row) for row in rows]
 
 
 def _thread_from(row: tuple[Any, ...]) -> ThreadRow:
     thread_id, run, place, phase, label, model, role, status, started, ended, cost, *rest = row
-    fingerprints, error, result, raw, raw_codec = rest
+    fingerprints, versions, error, result, raw, raw_codec = rest
     return ThreadRow(
         id=thread_id,
         run=run,
@@ -159,18 +163,11 @@ def _thread_from(row: tuple[Any, ...]) -> ThreadRow:
         ended=ended,
         cost=cost,
         fingerprints=tuple(decode(fingerprints)),
+        versions=tuple(decode(versions)),
         result=decode(result),
         error=error,
         raw=None if raw is None else unpack(raw, raw_codec),
     )
-
-
-def read_events(readers: Readers, run_id: str, after: int) -> list[Event]:
-    """Return a run's events with a higher number, in order."""
-    rows = readers.rows(
-        "SELECT seq, t, type, data FROM event WHERE run = ? AND seq > ? ORDER BY seq", (clean(run_id), after)
-    )
-    return [Event(seq=seq, t=t, type=kind, data=decode(data)) for seq, t, kind, data in rows]
 
 
 def read_journal(readers: Readers, run_id: str) -> dict[str, Any]:
@@ -190,3 +187,22 @@ def read_money(readers: Readers, run_id: str) -> dict[str, int]:
     assert row is not None
     calls, spent, uncertain, reserved = row
     return {"calls": calls, "spent": spent, "uncertain": uncertain, "reserved": reserved}
+
+
+def read_uncertain(readers: Readers, budget: str) -> tuple[UncertainCall, ...]:
+    """Return a budget's calls of unknown outcome, oldest first."""
+    rows = readers.rows(
+        "SELECT id, run, thread, worst, sent_at FROM call WHERE state = 'uncertain' "
+        "AND budget = (SELECT id FROM budget WHERE name = ?) ORDER BY id",
+        (clean(budget),),
+    )
+    return tuple(
+        UncertainCall(
+            call_id=str(number),
+            run=run,
+            thread=thread,
+            worst=worst,
+            sent_at=None if sent_at is None else datetime.fromtimestamp(sent_at, UTC),
+        )
+        for number, run, thread, worst, sent_at in rows
+    )

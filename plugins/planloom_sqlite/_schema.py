@@ -3,7 +3,9 @@
 A question is a row once; calls and replies name it by number. An answer is the first reply to the newest call that has
 one: asking again on purpose replaces it, a late or doubled reply to an older call is kept as a version and does not.
 Money stands on calls alone, and the partial unique index ``call_open`` is what keeps two processes from asking the
-same question at once. ``meta`` counts what may have freed money or closed a question.
+same question at once. ``meta`` counts what may have freed money or closed a question, and how often texts were pruned.
+``tally`` counts a run's events by type, so that nobody need read them all to say how far it is: ``last`` is the highest
+number of that type, ``before`` how many came before the run was last resumed.
 """
 
 from __future__ import annotations
@@ -125,7 +127,34 @@ _FIRST = (
     ) WITHOUT ROWID""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_SECOND = (
+    "INSERT INTO meta VALUES ('pruned', 0)",
+    "ALTER TABLE call ADD COLUMN sent_at REAL",
+    "ALTER TABLE thread ADD COLUMN versions TEXT NOT NULL DEFAULT '[]'",
+    "DROP INDEX thread_run",
+    "CREATE INDEX thread_run ON thread (run, status)",
+    """CREATE TABLE tally (
+        run TEXT NOT NULL,
+        type TEXT NOT NULL,
+        count INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        before INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (run, type)
+    ) WITHOUT ROWID""",
+    "INSERT INTO tally (run, type, count, last) SELECT run, type, count(*), max(seq) FROM event GROUP BY run, type",
+    """CREATE TABLE driver (
+        run TEXT PRIMARY KEY, owner INTEGER NOT NULL REFERENCES owner, since REAL NOT NULL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE request (
+        run TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        what TEXT NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (run, number)
+    ) WITHOUT ROWID""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
 """Statements that lead from each version to the next; a released one never changes."""
 
 LATEST = len(MIGRATIONS)

@@ -11,19 +11,33 @@ from typing import Any
 
 from planloom import StoreError
 from planloom.questions import Question, Reply
-from planloom.stores import Books, Event, Granted, ReserveResult, RunRow, ThreadRow
+from planloom.stores import (
+    Books,
+    Event,
+    Granted,
+    Request,
+    ReserveResult,
+    RunHolder,
+    RunProgress,
+    RunRow,
+    ThreadRow,
+    UncertainCall,
+)
 
-from . import _records
+from . import _drivers, _events, _records
 from ._connections import MEMORY, Place, Readers, open_writer
-from ._ledger import ANSWER, key_of, question_from, reply_from
+from ._ledger import ANSWER, VERSION, key_of, question_from, reply_from
 from ._operations import (
     AppendEvents,
+    ClaimRun,
     End,
     Flush,
     MarkUncertain,
     OpenBudget,
     Operation,
+    PostRequest,
     Release,
+    ReleaseRun,
     Reserve,
     SaveRun,
     SaveThread,
@@ -65,16 +79,17 @@ def open_store(
         readers.close()
         connection.close()
         raise
-    return SqliteStore(place.location, writer, readers)
+    return SqliteStore(place.location, writer, readers, clock)
 
 
 class SqliteStore:
     """See :class:`planloom.stores.Store`; made by :func:`open_store`."""
 
-    def __init__(self, where: str, writer: Writer, readers: Readers) -> None:
+    def __init__(self, where: str, writer: Writer, readers: Readers, clock: Callable[[], float]) -> None:
         self._where = where
         self._writer = writer
         self._readers = readers
+        self._clock = clock
         self._closed = False
 
     @property
@@ -89,9 +104,10 @@ class SqliteStore:
 
     # --- ledger and books
 
-    def reply(self, fingerprint: str) -> Reply | None:
-        """Return the answer to a question, or ``None``."""
-        row = self._readers.row(ANSWER, (key_of(fingerprint),))
+    def reply(self, fingerprint: str, version: int | None = None) -> Reply | None:
+        """Return the answer to a question, or the reply of that version; ``None`` when there is none."""
+        key = key_of(fingerprint)
+        row = self._readers.row(ANSWER, (key,)) if version is None else self._readers.row(VERSION, (key, version))
         return None if row is None else reply_from(row)
 
     def question(self, fingerprint: str) -> Question | None:
@@ -130,10 +146,11 @@ class SqliteStore:
             if isinstance(result, Granted):
                 self._writer.abandon(result)
 
-    async def settle(self, call_id: str, reply: Reply) -> None:
-        """Store the reply, bill its price, free the reservation."""
+    async def settle(self, call_id: str, reply: Reply) -> int:
+        """Store the reply, bill its price, free the reservation; return the reply's version."""
         check_amount("the price of a reply", reply.price)
-        await self._write(Settle(call_id, reply))
+        version: int = await self._write(Settle(call_id, reply))
+        return version
 
     async def release(self, call_id: str) -> None:
         """Free the reservation of a call that was not billed."""
@@ -143,14 +160,9 @@ class SqliteStore:
         """Keep a call's worst price charged."""
         await self._write(MarkUncertain(call_id))
 
-    def uncertain_calls(self, budget: str) -> tuple[str, ...]:
+    def uncertain_calls(self, budget: str) -> tuple[UncertainCall, ...]:
         """Return the calls of unknown outcome, oldest first."""
-        rows = self._readers.rows(
-            "SELECT id FROM call WHERE state = 'uncertain' "
-            "AND budget = (SELECT id FROM budget WHERE name = ?) ORDER BY id",
-            (clean(budget),),
-        )
-        return tuple(str(number) for (number,) in rows)
+        return _records.read_uncertain(self._readers, budget)
 
     async def open_budget(self, budget: str, cap: int) -> Books:
         """Make a budget, or raise its cap; return its books."""
@@ -200,13 +212,19 @@ class SqliteStore:
         """Return the newest runs, of one job where it is named, newest first."""
         return _records.read_runs(self._readers, limit, job)
 
-    def threads(self, run_id: str) -> list[ThreadRow]:
+    def threads(
+        self, run_id: str, *, status: str | None = None, after: str | None = None, limit: int | None = None
+    ) -> list[ThreadRow]:
         """Return a run's threads, in the order they started."""
-        return _records.read_threads(self._readers, run_id)
+        return _records.read_threads(self._readers, run_id, status, after, limit)
 
-    def events(self, run_id: str, after: int = 0) -> list[Event]:
+    def events(self, run_id: str, after: int = 0, limit: int | None = None) -> list[Event]:
         """Return a run's events with a higher ``seq``, in order."""
-        return _records.read_events(self._readers, run_id, after)
+        return _events.read_events(self._readers, run_id, after, limit)
+
+    def progress(self, run_id: str) -> RunProgress:
+        """Return how far a run is."""
+        return _events.read_progress(self._readers, run_id)
 
     def journal(self, run_id: str) -> dict[str, Any]:
         """Return a run's journal by place."""
@@ -215,6 +233,30 @@ class SqliteStore:
     def money(self, run_id: str) -> Mapping[str, int]:
         """Return what a run's calls cost."""
         return _records.read_money(self._readers, run_id)
+
+    # --- who drives a run
+
+    async def claim_run(self, run_id: str) -> RunHolder | None:
+        """Make this store the driver of a run, or return who is."""
+        holder: RunHolder | None = await self._write(ClaimRun(run_id))
+        return holder
+
+    async def release_run(self, run_id: str) -> None:
+        """Give a run up that this store drives."""
+        await self._write(ReleaseRun(run_id))
+
+    def driver(self, run_id: str) -> RunHolder | None:
+        """Return who drives a run, or ``None``."""
+        return _drivers.read_driver(self._readers, run_id, self._writer.owner_id, self._clock())
+
+    async def post_request(self, run_id: str, what: str, data: Any = None) -> int:
+        """Ask something of a run's driver; return the request's number."""
+        number: int = await self._write(PostRequest(run_id, what, data))
+        return number
+
+    def requests(self, run_id: str, after: int = 0) -> list[Request]:
+        """Return what was asked of a run's driver with a higher number, in order."""
+        return _drivers.read_requests(self._readers, run_id, after)
 
     async def close(self) -> None:
         """Commit what waits, end the lease and let go; a second call does nothing."""

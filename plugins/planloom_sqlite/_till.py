@@ -113,11 +113,14 @@ class Till:
 
     # --- calls
 
-    def send(self, question: int, owner: int, account: Account, run: str, thread: str, worst: int) -> int:
+    def send(
+        self, question: int, owner: int, account: Account, *, run: str, thread: str, worst: int, now: float
+    ) -> int:
         """Record a call as sent with its worst price reserved; return its number."""
         cursor = self._connection.execute(
-            "INSERT INTO call (question, owner, budget, run, thread, state, worst) VALUES (?, ?, ?, ?, ?, 'sent', ?)",
-            (question, owner, account.id, run, thread, worst),
+            "INSERT INTO call (question, owner, budget, run, thread, state, worst, sent_at) "
+            "VALUES (?, ?, ?, ?, ?, 'sent', ?, ?)",
+            (question, owner, account.id, run, thread, worst, now),
         )
         account.reserved += worst
         assert cursor.lastrowid is not None

@@ -88,6 +88,11 @@ class Writer:
             raise store_fault(error, self._where) from error
         self._thread.start()
 
+    @property
+    def owner_id(self) -> int:
+        """The owner that the store writes as."""
+        return self._owner.id
+
     def submit(self, operation: Operation) -> asyncio.Future[Any]:
         """Queue an operation; the future is done when the transaction that holds it is committed."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

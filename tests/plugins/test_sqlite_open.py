@@ -72,15 +72,15 @@ def test_a_store_of_a_newer_planloom_is_refused_and_left_alone(tmp_path: Path) -
     with pytest.raises(StoreTooNew) as refused:
         open_store(path)
     assert str(refused.value) == (
-        f"the store {path} has format 99 and this planloom knows formats up to 1; update planloom, "
+        f"the store {path} has format 99 and this planloom knows formats up to 2; update planloom, "
         "or name another file with --store"
     )
     assert path.read_bytes() == before
 
 
-def _with_second_migration(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
-    monkeypatch.setattr(_schema, "MIGRATIONS", (*_schema.MIGRATIONS[:1], statements))
-    monkeypatch.setattr(_schema, "LATEST", 2)
+def _with_third_migration(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
+    monkeypatch.setattr(_schema, "MIGRATIONS", (*_schema.MIGRATIONS[:2], statements))
+    monkeypatch.setattr(_schema, "LATEST", 3)
 
 
 def test_an_older_store_is_migrated_and_keeps_what_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,10 +95,10 @@ def test_an_older_store_is_migrated_and_keeps_what_it_holds(tmp_path: Path, monk
         await store.close()
 
     asyncio.run(fill())
-    _with_second_migration(monkeypatch, "ALTER TABLE run ADD COLUMN note TEXT")
+    _with_third_migration(monkeypatch, "ALTER TABLE run ADD COLUMN note TEXT")
     asyncio.run(read())
     connection = sqlite3.connect(tmp_path / "store.db")
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
     connection.execute("SELECT note FROM run")
     connection.close()
 
@@ -107,12 +107,12 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path: Path, monke
     path = tmp_path / "store.db"
     close_at_once(path)
     with monkeypatch.context() as patch:
-        _with_second_migration(patch, "ALTER TABLE run ADD COLUMN note TEXT", "ALTER TABLE nowhere ADD COLUMN x")
+        _with_third_migration(patch, "ALTER TABLE run ADD COLUMN note TEXT", "ALTER TABLE nowhere ADD COLUMN x")
         with pytest.raises(StoreError, match="nowhere"):
             open_store(path)
     close_at_once(path)
     connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
     with pytest.raises(sqlite3.OperationalError, match="note"):
         connection.execute("SELECT note FROM run")
     connection.close()

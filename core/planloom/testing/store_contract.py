@@ -13,6 +13,8 @@ derive from :class:`SharedStoreContract` as well when several open stores can be
 from __future__ import annotations
 
 import asyncio
+import os
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import attrs
@@ -20,7 +22,8 @@ import pytest
 
 from planloom._errors import StoreError
 from planloom.money import Usage
-from planloom.stores import Answered, Event, Granted, OpenElsewhere, OverCap, Store
+from planloom.processes import this_machine
+from planloom.stores import Answered, Event, Granted, OpenElsewhere, OverCap, Request, RunProgress, Store
 
 from .store_samples import (
     JOB,
@@ -32,6 +35,7 @@ from .store_samples import (
     a_thread,
     ask_for,
     books,
+    events_of,
     grant,
     with_store,
     with_two,
@@ -53,8 +57,8 @@ class StoreContract:
     @with_store
     async def test_a_settled_reply_is_the_answer_word_for_word(self, store: Store) -> None:
         reply = a_reply(LONG_TEXT, finish_reason=None, estimated=True, usage=Usage(reasoning_tokens=7))
-        await store.settle(await grant(store, a_question()), reply)
-        assert store.reply(a_question().fingerprint) == attrs.evolve(reply, cached=True)
+        version = await store.settle(await grant(store, a_question()), reply)
+        assert store.reply(a_question().fingerprint) == attrs.evolve(reply, cached=True, version=version)
 
     @with_store
     async def test_a_reply_keeps_text_that_no_encoding_allows(self, store: Store) -> None:
@@ -143,6 +147,28 @@ class StoreContract:
         assert stored is not None
         assert stored.text == "told to the run"
 
+    @with_store
+    async def test_every_reply_to_a_question_can_be_had_by_its_version(self, store: Store) -> None:
+        old = await store.settle(await grant(store, a_question()), a_reply("old"))
+        new = await store.settle(await grant(store, a_question(), look=False), a_reply("new"))
+        fingerprint = a_question().fingerprint
+        replies = [store.reply(fingerprint, version) for version in (old, new, None)]
+        assert [(reply.text, reply.version) for reply in replies if reply] == [("old", old), ("new", new), ("new", new)]
+
+    @with_store
+    async def test_a_version_belongs_to_its_question_alone(self, store: Store) -> None:
+        version = await store.settle(await grant(store, a_question()), a_reply())
+        await store.settle(await grant(store, a_question(2)), a_reply())
+        assert store.reply(a_question(2).fingerprint, version) is None
+        assert store.reply(a_question().fingerprint, version + 1000) is None
+
+    @with_store
+    async def test_who_is_given_an_answer_hears_its_version(self, store: Store) -> None:
+        version = await store.settle(await grant(store, a_question()), a_reply())
+        result = await ask_for(store, a_question())
+        assert isinstance(result, Answered)
+        assert result.reply.version == version
+
     # --- the books
 
     @with_store
@@ -184,10 +210,19 @@ class StoreContract:
         await store.mark_uncertain(call)
         assert store.books(JOB) == books(uncertain=70)
         assert isinstance(await ask_for(store, a_question(2), worst=31), OverCap)
-        assert store.uncertain_calls(JOB) == (call,)
+        assert [uncertain.call_id for uncertain in store.uncertain_calls(JOB)] == [call]
         await store.release(call)
         assert store.books(JOB) == books()
         assert store.uncertain_calls(JOB) == ()
+
+    @with_store
+    async def test_an_uncertain_call_tells_what_a_person_needs_to_judge_it(self, store: Store) -> None:
+        before = datetime.now(UTC)
+        await store.mark_uncertain(await grant(store, a_question(), worst=70))
+        (call,) = store.uncertain_calls(JOB)
+        assert (call.run, call.thread, call.worst) == ("r", "r/t001", 70)
+        assert call.sent_at is not None
+        assert timedelta(seconds=-1) <= call.sent_at - before <= timedelta(minutes=1)
 
     @with_store
     async def test_a_late_reply_settles_an_uncertain_call(self, store: Store) -> None:
@@ -333,12 +368,30 @@ class StoreContract:
         assert store.threads("run-1") == [early, late, waiting]
 
     @with_store
+    async def test_threads_can_be_had_by_status_and_page_by_page(self, store: Store) -> None:
+        rows = [a_thread(n, status="done" if n % 3 else "failed", started=n / 2 if n < 8 else None) for n in range(12)]
+        for row in rows:
+            await store.save_thread(row)
+        assert store.threads("run-1", status="failed") == [row for row in rows if row.status == "failed"]
+        assert store.threads("run-1", limit=5) == rows[:5]
+        assert store.threads("run-1", after=rows[4].id, limit=6) == rows[5:11]
+        assert store.threads("run-1", after=rows[8].id, status="done") == rows[10:]
+        assert store.threads("run-1", after="run-1/t999") == []
+
+    @with_store
+    async def test_a_thread_names_the_replies_it_used(self, store: Store) -> None:
+        row = a_thread(fingerprints=("ab", "cd"), versions=(7, 3))
+        await store.save_thread(row)
+        assert store.threads("run-1") == [row]
+
+    @with_store
     async def test_events_come_in_order_and_from_any_point(self, store: Store) -> None:
         events = [Event(seq=n, t=n / 8, type="run.log", data={"message": f"n° {n}"}) for n in range(1, 6)]
         await store.append_events("run-1", events[:3])
         await store.append_events("run-1", events[3:])
         assert store.events("run-1") == events
         assert store.events("run-1", after=3) == events[3:]
+        assert store.events("run-1", after=1, limit=2) == events[1:3]
         assert store.events("run-2") == []
 
     @with_store
@@ -347,6 +400,34 @@ class StoreContract:
         await store.append_events("run-1", [first])
         await store.append_events("run-1", [first, second])
         assert store.events("run-1") == [first, second]
+
+    @with_store
+    async def test_a_run_without_events_has_made_no_progress(self, store: Store) -> None:
+        assert store.progress("run-1") == RunProgress(threads={}, events={})
+
+    @with_store
+    async def test_progress_counts_and_points_at_what_came_last(self, store: Store) -> None:
+        events = events_of("run.created", "run.phase_started", "run.dropped", "run.phase_started", "run.budget_paused")
+        for row in (a_thread(1), a_thread(2, status="failed"), a_thread(3), a_thread(4, run="run-2")):
+            await store.save_thread(row)
+        await store.append_events("run-1", events)
+        await store.append_events("run-1", events[3:])
+        assert store.progress("run-1") == RunProgress(
+            threads={"done": 2, "failed": 1},
+            events={"run.created": 1, "run.phase_started": 2, "run.dropped": 1, "run.budget_paused": 1},
+            seq=5,
+            t=5.0,
+            phase=events[3],
+            pause=events[4],
+            holes=2,
+        )
+
+    @with_store
+    async def test_a_resumed_run_begins_to_count_its_holes_anew(self, store: Store) -> None:
+        events = events_of("run.created", "run.dropped", "run.dropped", "run.resumed", "run.dropped")
+        await store.append_events("run-1", events)
+        progress = store.progress("run-1")
+        assert (progress.holes, progress.events["run.dropped"]) == (1, 3)
 
     @with_store
     async def test_the_journal_gives_back_what_a_word_returned(self, store: Store) -> None:
@@ -364,6 +445,40 @@ class StoreContract:
         await grant(store, a_question(4), worst=30)
         assert store.money("r") == {"calls": 3, "spent": 4, "uncertain": 20, "reserved": 30}
         assert store.money("s") == {"calls": 0, "spent": 0, "uncertain": 0, "reserved": 0}
+
+    # --- who drives a run
+
+    @with_store
+    async def test_a_run_has_one_driver(self, store: Store) -> None:
+        assert store.driver("run-1") is None
+        assert await store.claim_run("run-1") is None
+        holder = store.driver("run-1")
+        assert holder is not None
+        assert (holder.machine, holder.pid, holder.here) == (this_machine(), os.getpid(), True)
+        assert await store.claim_run("run-1") == holder
+
+    @with_store
+    async def test_of_many_who_claim_a_run_at_once_one_gets_it(self, store: Store) -> None:
+        results = await asyncio.gather(*(store.claim_run("run-1") for _ in range(10)))
+        assert results.count(None) == 1
+
+    @with_store
+    async def test_a_released_run_may_be_claimed_again(self, store: Store) -> None:
+        await store.claim_run("run-1")
+        await store.release_run("run-1")
+        await store.release_run("run-2")
+        assert store.driver("run-1") is None
+        assert await store.claim_run("run-1") is None
+
+    @with_store
+    async def test_requests_to_a_driver_come_in_order_and_from_any_point(self, store: Store) -> None:
+        asked: list[tuple[str, Any]] = [("cancel", None), ("raise", {"cap": 12}), ("cancel", "now")]
+        numbers = [await store.post_request("run-1", what, data) for what, data in asked]
+        await store.post_request("run-2", "cancel")
+        expected = [Request(number=n, what=what, data=data) for n, (what, data) in enumerate(asked, 1)]
+        assert numbers == [1, 2, 3]
+        assert store.requests("run-1") == expected
+        assert store.requests("run-1", after=2) == expected[2:]
 
     # --- faults and the end
 
@@ -462,6 +577,35 @@ class SharedStoreContract:
             assert question is not None
             assert question.messages[1].parts[0].text == LONG_TEXT
 
+    @with_two
+    async def test_a_run_that_one_drives_the_other_cannot_claim(self, one: Store, two: Store) -> None:
+        results = await asyncio.gather(*(store.claim_run("run-1") for store in (one, two) * 5))
+        assert results.count(None) == 1
+        here, elsewhere = one.driver("run-1"), two.driver("run-1")
+        assert here is not None
+        assert elsewhere is not None
+        assert here.here != elsewhere.here
+        loser = two if here.here else one
+        await loser.release_run("run-1")
+        assert one.driver("run-1") == here
+
+    @with_two
+    async def test_a_request_reaches_the_driver_in_another_store(self, one: Store, two: Store) -> None:
+        await one.claim_run("run-1")
+        await two.post_request("run-1", "cancel")
+        assert one.requests("run-1") == [Request(number=1, what="cancel")]
+
+    def test_a_closed_store_drives_nothing(self, open_store: Opener) -> None:
+        async def scenario() -> None:
+            one, two = open_store(), open_store()
+            await one.claim_run("run-1")
+            await one.close()
+            assert two.driver("run-1") is None
+            assert await two.claim_run("run-1") is None
+            await two.close()
+
+        asyncio.run(scenario())
+
     def test_everything_is_there_when_it_is_opened_again(self, open_store: Opener) -> None:
         async def first() -> None:
             store = open_store()
@@ -490,7 +634,7 @@ class SharedStoreContract:
             await one.close()
             two = open_store()
             assert two.books(JOB) == books(uncertain=10)
-            assert two.uncertain_calls(JOB) == (call,)
+            assert [uncertain.call_id for uncertain in two.uncertain_calls(JOB)] == [call]
             await two.close()
 
         asyncio.run(scenario())

@@ -11,7 +11,7 @@ import attrs
 
 from planloom.money import Usage
 from planloom.questions import Question, Reply, message_of
-from planloom.stores import Books, Granted, ReserveResult, RunRow, Store, ThreadRow
+from planloom.stores import Books, Event, Granted, ReserveResult, RunRow, Store, ThreadRow
 
 __all__ = [
     "JOB",
@@ -23,6 +23,7 @@ __all__ = [
     "a_thread",
     "ask_for",
     "books",
+    "events_of",
     "grant",
     "with_store",
     "with_two",
@@ -146,3 +147,8 @@ def a_thread(number: int = 1, **changes: Any) -> ThreadRow:
         ended=number + 0.5,
     )
     return attrs.evolve(row, **changes)
+
+
+def events_of(*types: str) -> list[Event]:
+    """Return events of these types, a second apart and numbered from 1."""
+    return [Event(seq=n, t=float(n), type=kind, data={"n": n}) for n, kind in enumerate(types, 1)]
