@@ -31,6 +31,7 @@ __all__ = ["WordCalls", "word_value"]
 
 _PASSES: Final = (PlanFailed, PlanLimitError, PlanAborted)
 _HEIGHT: Final = 8  # host frames of a call, the word's own aside
+_WAITING_CALL: Final = 8  # one that may wait counts as so many: a loop of idle waits takes 9 µs a turn
 _FREE: Final = frozenset((int, float, bool, type(None)))  # cross as they are; the count of calls bounds them
 
 
@@ -95,9 +96,10 @@ class WordCalls:
     def _enter(self, site: Site, count: int, names: list[str]) -> Callable[[Frame, Sequence[Any]], Any]:
         """Return a function that calls the word with the values of arguments that fit."""
         call, calls, steps = self._word.call, self._meter.calls, self._meter.slice
+        counts = _WAITING_CALL if self.waits else 1
 
         def begin(frame: Frame, values: Sequence[Any]) -> Any:
-            left = calls[0] = calls[0] - 1
+            left = calls[0] = calls[0] - counts
             if left < 0:
                 raise self._meter.calls_error()
             plain = [value if type(value) in _FREE else self._out(frame, value) for value in values]
@@ -156,7 +158,7 @@ class WordCalls:
 
         async def run(frame: Frame) -> Any:
             given = argument(frame)
-            left = calls[0] = calls[0] - 1
+            left = calls[0] = calls[0] - _WAITING_CALL
             try:
                 if left < 0:
                     raise meter.calls_error()
