@@ -15,16 +15,16 @@ def open_client(endpoint: Endpoint) -> ModelClient:
 
     :raises ConfigurationError: the url, the key's variable, a timeout or a setting cannot be used.
     """
-    from ._client import OpenAIClient
+    from ._client import open_chat
 
-    return OpenAIClient.open(endpoint)
+    return open_chat(endpoint)
 
 
 CLIENT = ClientPlugin(
     name="openai",
     summary="any server with OpenAI's /chat/completions: OpenAI, vLLM, Ollama, llama.cpp, OpenRouter, ...",
     open=open_client,
-    settings=("allow_insecure", "proxy"),
+    settings=("allow_insecure", "proxy", "rename", "stream", "stream_usage"),
 )
 
 

@@ -1,83 +1,98 @@
-"""The client: writes a question as a request, posts it, reads the answer."""
+"""How servers with ``/chat/completions`` are asked.
+
+``stream`` and ``rename`` change the form of a request and not what is asked, so that answers stay valid under either:
+they stay out of a question's fingerprint.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
 
+import attrs
+
+from planloom import ConfigurationError
 from planloom.clients import Endpoint, PermanentError
 from planloom.questions import Question, Reply
+from planloom.wire import Answer, FaultTable, Interface, LateExchange, WireClient, read_origin, switch_in
 
-from ._exchange import Exchange, LateExchange
-from ._origin import Origin, read_origin
+from ._chunks import DONE
 from ._replies import read_reply
 
-__all__ = ["OpenAIClient", "request_body"]
+__all__ = ["INTERFACE", "ChatDialect", "open_chat"]
 
-RESERVED = frozenset({"messages", "model", "n", "stream"})
-LONG_BYTES = 1024 * 1024  # a longer answer is parsed in a thread: it would hold up every other call for 10 ms and more
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+INTERFACE = Interface(path="/chat/completions")
+RESERVED = frozenset({"messages", "model", "n", "stream", "stream_options"})
+END_MARK = DONE.encode()
 
 
-def request_body(question: Question) -> bytes:
-    """Return a question as the JSON that is posted.
+@attrs.frozen(kw_only=True)
+class ChatDialect:
+    """Chat completions.
 
-    :raises PermanentError: a parameter that the client sets itself, or one that JSON cannot hold.
-    """
-    if taken := RESERVED & question.parameters.keys():
-        raise PermanentError(
-            f"the parameter `{min(taken)}` cannot be set, since the client decides it; remove it from the parameters",
-            error_class="bad_request",
-        )
-    messages = [{"role": message.role, "content": message.text} for message in question.messages]
-    request = {"model": question.model, "messages": messages, **question.parameters}
-    try:
-        return json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
-    except (TypeError, ValueError) as error:
-        raise PermanentError(
-            f"the question cannot be written as JSON: {error}; look at its parameters and at the text of its messages",
-            error_class="bad_request",
-        ) from error
-
-
-class OpenAIClient:
-    """Asks one server, one attempt a call. Lives on one event loop.
-
-    :param now: the clock that dates in ``Retry-After`` are counted from.
+    :ivar stream: ask for the answer piece by piece. :ivar stream_usage: ask for token counts then, which some servers
+        send anyway and refuse to be asked for.
+    :ivar rename: what parameters are called by this server, where it calls them otherwise.
     """
 
-    def __init__(self, origin: Origin, exchange: Exchange, now: Callable[[], datetime] = _now) -> None:
-        self._origin = origin
-        self._exchange = exchange
-        self._now = now
+    faults: FaultTable
+    stream: bool = False
+    stream_usage: bool = True
+    rename: Mapping[str, str] = attrs.field(factory=dict)
 
-    @classmethod
-    def open(cls, endpoint: Endpoint) -> OpenAIClient:
-        """Return a client for an endpoint."""
-        origin = read_origin(endpoint)
-        return cls(origin, LateExchange(origin))
+    def request(self, question: Question) -> dict[str, Any]:
+        """Return what is posted.
 
-    async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
-        """Send one question once and return its reply.
-
-        :param began: called once, when the answer begins to arrive; not for a refusal.
-
-        :raises ModelError: one of its four kinds; see ``_replies`` and ``_faults`` for which.
+        :raises PermanentError: a parameter that the client sets itself.
         """
-        body = request_body(question)
-        clock = asyncio.get_running_loop().time
-        began_s = clock()
-        answer = await self._exchange.post(body, began)
-        arguments = (answer, question.model, clock() - began_s, self._origin, self._now)
-        if len(answer.body) > LONG_BYTES:
-            return await asyncio.to_thread(read_reply, *arguments)
-        return read_reply(*arguments)
+        parameters = {self.rename.get(name, name): value for name, value in question.parameters.items()}
+        if taken := RESERVED & parameters.keys():
+            raise PermanentError(
+                f"the parameter `{min(taken)}` cannot be set, since the client decides it; remove it from the"
+                " parameters",
+                error_class="bad_request",
+            )
+        messages = [{"role": message.role, "content": message.text} for message in question.messages]
+        return {"model": question.model, "messages": messages, **parameters, **self._streaming()}
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._exchange.close()
+    def _streaming(self) -> dict[str, Any]:
+        if not self.stream:
+            return {}
+        return {"stream": True} | ({"stream_options": {"include_usage": True}} if self.stream_usage else {})
+
+    def ended(self, tail: bytes) -> bool:
+        """Return whether a stream said that it is done."""
+        return tail.rstrip().endswith(END_MARK)
+
+    def read(self, answer: Answer, question: Question, seconds: float, now: datetime) -> Reply:
+        """Return the reply that an answer holds.
+
+        :raises ModelError: one of its four kinds; see ``_replies`` and ``planloom.wire`` for which.
+        """
+        return read_reply(answer, question.model, seconds, self.faults, now)
+
+
+def open_chat(endpoint: Endpoint) -> WireClient:
+    """Return a client for an endpoint.
+
+    :raises ConfigurationError: one of its settings cannot be used.
+    """
+    origin = read_origin(endpoint, INTERFACE)
+    dialect = ChatDialect(
+        faults=FaultTable(origin, "chat completion"),
+        stream=switch_in(endpoint, "stream", default=False),
+        stream_usage=switch_in(endpoint, "stream_usage", default=True),
+        rename=_renamed(endpoint),
+    )
+    return WireClient(LateExchange(origin), dialect)
+
+
+def _renamed(endpoint: Endpoint) -> Mapping[str, str]:
+    names = endpoint.settings.get("rename", {})
+    if not isinstance(names, Mapping) or not all(isinstance(name, str) and name for name in names.values()):
+        raise ConfigurationError(
+            f"rename of endpoint `{endpoint.name}` must name parameters by parameters, got {names!r};"
+            ' write rename = { max_tokens = "max_completion_tokens" }'
+        )
+    return names

@@ -14,7 +14,7 @@ finish reason missing, null or empty             a reply with finish reason ``No
 usage missing, a zero prompt, NaN, a fraction    that count is ``None``: not said
 model missing                                    the model that was asked
 several choices                                  the first
-events though not asked for                      put together; a stream that stops early is ``malformed``
+events, asked for or not                         put together; a stream that stops early is ``malformed``
 NaN or an infinity in the envelope               null, since servers write them in fields that nobody reads
 one key twice in an object, different values     ``malformed`` when it is a key that is read; else the last one
 a lone surrogate in the text                     U+FFFD in its place, since it cannot be stored
@@ -26,25 +26,26 @@ HTML, other JSON, no choices, not UTF-8, empty   TransientError ``malformed``, i
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from planloom import Usage
 from planloom.questions import Reply
-
-from ._exchange import Answer
-from ._faults import (
-    fault_in_success,
-    fault_of,
-    malformed,
-    redirect_in,
-    refusal_in,
-    retry_after_s,
+from planloom.wire import (
+    Ambiguous,
+    Answer,
+    FaultTable,
+    Unfinished,
+    count_in,
+    looks_like_events,
+    mapping_in,
+    parse_json,
     storable,
+    text_in,
 )
-from ._origin import Origin
-from ._streams import Unfinished, completion_of_events, looks_like_events
+
+from ._chunks import completion_of_events
 
 __all__ = ["read_reply"]
 
@@ -53,70 +54,42 @@ MESSAGE_KEYS = ("message", "finish_reason", "content", "text", "refusal", "tool_
 READ_KEYS = frozenset(ENVELOPE_KEYS + MESSAGE_KEYS)
 
 
-def read_reply(answer: Answer, model: str, seconds: float, origin: Origin, now: Callable[[], datetime]) -> Reply:
+def read_reply(answer: Answer, model: str, seconds: float, faults: FaultTable, now: datetime) -> Reply:
     """Return the reply that an answer holds.
 
-    :param model: the model that was asked.
+    :param model: the model that was asked. :param now: what moments in it are counted from.
     :raises ModelError: the answer is a refusal or no chat completion.
     """
     if not 200 <= answer.status < 300:
-        raise _refused(answer, origin, now)
-    value = _completion(answer, origin)
+        raise faults.refused(answer, now)
+    value = _completion(answer, faults)
     choice = _first_choice(value)
     if choice is None:
         if isinstance(value, Mapping) and (value.get("error") or value.get("object") == "error"):
-            raise fault_in_success(origin, refusal_in(origin, value, answer.body))
-        raise malformed(origin, answer.status, answer.body, "no choices")
+            raise faults.in_success(value, answer, now)
+        raise faults.malformed(answer, "no choices")
     text = storable(_text_of(choice["message"]))
     return Reply(
         text=text,
-        finish_reason=_said(choice.get("finish_reason")),
+        finish_reason=text_in(choice.get("finish_reason")),
         usage=_usage(value.get("usage"), text),
         seconds=seconds,
-        model=_said(value.get("model")) or model,
+        model=text_in(value.get("model")) or model,
     )
 
 
-def _refused(answer: Answer, origin: Origin, now: Callable[[], datetime]) -> Exception:
-    if answer.status < 400:
-        refusal = redirect_in(origin, answer.headers)
-    else:
-        refusal = refusal_in(origin, _json_or_none(answer.body), answer.body)
-    return fault_of(origin, answer.status, refusal, retry_after_s(answer.headers, now))
-
-
-def _completion(answer: Answer, origin: Origin) -> Any:
+def _completion(answer: Answer, faults: FaultTable) -> Any:
     try:
         if looks_like_events(answer.headers.get("content-type", ""), answer.body):
             return completion_of_events(answer.body, _parse)
         return _parse(answer.body)
     except (ValueError, RecursionError, Unfinished) as error:
-        reason = str(error) if isinstance(error, _Ambiguous | Unfinished) else "not JSON"
-        raise malformed(origin, answer.status, answer.body, reason) from None
-
-
-def _json_or_none(body: bytes) -> Any:
-    try:
-        return _parse(body)
-    except (ValueError, RecursionError):
-        return None
-
-
-class _Ambiguous(ValueError):
-    """A key that is read stands twice in one object, with different values."""
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        for key, one in pairs:
-            if key in READ_KEYS and one != value[key]:
-                raise _Ambiguous(f"`{key}` stands twice in one object")
-    return value
+        reason = str(error) if isinstance(error, Ambiguous | Unfinished) else "not JSON"
+        raise faults.malformed(answer, reason) from None
 
 
 def _parse(body: bytes | str) -> Any:
-    return json.loads(body, object_pairs_hook=_object, parse_constant=lambda _name: None)
+    return parse_json(body, READ_KEYS)
 
 
 def _first_choice(value: Any) -> Mapping[str, Any] | None:
@@ -159,28 +132,16 @@ def _arguments(message: Mapping[str, Any]) -> Iterator[str]:
             yield json.dumps(arguments, ensure_ascii=False)
 
 
-def _said(value: Any) -> str | None:
-    return storable(value) if isinstance(value, str) and value else None
-
-
 def _usage(value: Any, text: str) -> Usage:
     usage = value if isinstance(value, Mapping) else {}
-    prompt_details = _mapping(usage.get("prompt_tokens_details"))
-    completion_details = _mapping(usage.get("completion_tokens_details"))
+    prompt_details = mapping_in(usage.get("prompt_tokens_details"))
+    completion_details = mapping_in(usage.get("completion_tokens_details"))
     cached = prompt_details.get("cached_tokens", usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens")))
-    completion = _count(usage.get("completion_tokens"))
+    completion = count_in(usage.get("completion_tokens"))
     return Usage(
         # Every question has a token and every text took one: a zero there is a server that does not count.
-        prompt_tokens=_count(usage.get("prompt_tokens")) or None,
-        cached_prompt_tokens=_count(cached),
+        prompt_tokens=count_in(usage.get("prompt_tokens")) or None,
+        cached_prompt_tokens=count_in(cached),
         completion_tokens=None if completion == 0 and text else completion,
-        reasoning_tokens=_count(completion_details.get("reasoning_tokens")),
+        reasoning_tokens=count_in(completion_details.get("reasoning_tokens")),
     )
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

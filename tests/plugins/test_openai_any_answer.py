@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from planloom.clients import Endpoint, ModelError
 from planloom.questions import Reply
-from planloom_openai._exchange import Answer
-from planloom_openai._origin import read_origin
+from planloom.wire import Answer, FaultTable, read_origin
+from planloom_openai._client import INTERFACE
 from planloom_openai._replies import read_reply
 
-ORIGIN = read_origin(Endpoint(name="test", client="openai", url="https://api.test/v1"))
+ORIGIN = read_origin(Endpoint(name="test", client="openai", url="https://api.test/v1"), INTERFACE)
+FAULTS = FaultTable(ORIGIN, "chat completion")
 
 scalars = (
     st.none()
@@ -56,7 +57,7 @@ statuses = st.sampled_from([200, 204, 301, 400, 401, 403, 404, 413, 429, 500, 50
 def outcome(status: int, body: bytes, content_type: str = "application/json") -> Reply | ModelError:
     answer = Answer(status, {"content-type": content_type}, body)
     try:
-        return read_reply(answer, "asked-1", 1.0, ORIGIN, lambda: datetime.now(UTC))
+        return read_reply(answer, "asked-1", 1.0, FAULTS, datetime.now(UTC))
     except ModelError as error:
         return error
 

@@ -25,11 +25,10 @@ from planloom.testing.loopback import (
     json_answer,
     serving,
 )
+from planloom.wire import FaultTable, WireClient, read_origin, wait_asked_s
+from planloom.wire._transport import HttpxExchange
 from planloom_openai import open_client
-from planloom_openai._client import OpenAIClient
-from planloom_openai._faults import retry_after_s
-from planloom_openai._origin import read_origin
-from planloom_openai._transport import HttpxExchange
+from planloom_openai._client import INTERFACE, ChatDialect
 
 QUESTION = Question(endpoint="test", model="m", messages=(message_of("user", "hello"),), parameters={})
 NOON = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC)
@@ -179,8 +178,9 @@ def test_a_redirect_is_not_followed() -> None:
 )
 def test_the_wait_the_server_asks_for_is_read(headers: dict[str, str], wait_s: float | None) -> None:
     async def run(url: str) -> None:
-        origin = read_origin(Endpoint(name="test", client="openai", url=url))
-        client = OpenAIClient(origin, HttpxExchange(origin), now=lambda: NOON)
+        origin = read_origin(Endpoint(name="test", client="openai", url=url), INTERFACE)
+        dialect = ChatDialect(faults=FaultTable(origin, "chat completion"))
+        client = WireClient(HttpxExchange(origin), dialect, now=lambda: NOON)
         try:
             await client.ask(QUESTION)
         finally:
@@ -194,7 +194,7 @@ def test_the_wait_the_server_asks_for_is_read(headers: dict[str, str], wait_s: f
 @settings(deadline=None)  # a busy machine is no fault of the code
 @given(st.text())
 def test_no_retry_after_header_is_a_fault_of_its_own(text: str) -> None:
-    wait_s = retry_after_s({"retry-after": text}, lambda: NOON)
+    wait_s = wait_asked_s({"retry-after": text}, NOON)
     assert wait_s is None or wait_s >= 0
 
 
@@ -277,8 +277,9 @@ def test_a_slow_answer_within_each_phase_is_no_fault() -> None:
 
 def test_a_body_over_the_limit_is_refused_while_it_is_read() -> None:
     async def run(url: str) -> None:
-        origin = read_origin(Endpoint(name="test", client="openai", url=url))
-        client = OpenAIClient(origin, HttpxExchange(origin, body_limit_bytes=1_000_000))
+        origin = read_origin(Endpoint(name="test", client="openai", url=url), INTERFACE)
+        dialect = ChatDialect(faults=FaultTable(origin, "chat completion"))
+        client = WireClient(HttpxExchange(origin, body_limit_bytes=1_000_000), dialect)
         try:
             await client.ask(QUESTION)
         finally:

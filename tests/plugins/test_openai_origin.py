@@ -16,8 +16,9 @@ from planloom import ConfigurationError
 from planloom.clients import ClientPlugin, Endpoint, FatalError, ModelError
 from planloom.questions import Question, message_of
 from planloom.testing.loopback import Script, Served, completion, dropped, json_answer, serving
+from planloom.wire import Origin, Timeouts, read_origin
 from planloom_openai import CLIENT, open_client, register_clients
-from planloom_openai._origin import Timeouts, read_origin
+from planloom_openai._client import INTERFACE
 
 KEY = "sk-secret-0123456789"
 QUESTION = Question(endpoint="test", model="m", messages=(message_of("user", "hello"),), parameters={})
@@ -35,6 +36,10 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def endpoint(url: str = "https://api.test/v1", key_env: str = "TEST_KEY", **settings: Any) -> Endpoint:
     return Endpoint(name="test", client="openai", url=url, key_env=key_env, settings=settings)
+
+
+def origin_of(configured: Endpoint) -> Origin:
+    return read_origin(configured, INTERFACE)
 
 
 def refusal(configured: Endpoint) -> str:
@@ -66,7 +71,7 @@ async def ask(configured: Endpoint) -> None:
     ],
 )
 def test_questions_are_posted_below_the_configured_address(url: str, posted_to: str) -> None:
-    assert read_origin(endpoint(url)).url == posted_to
+    assert origin_of(endpoint(url)).url == posted_to
 
 
 @pytest.mark.parametrize(
@@ -98,7 +103,7 @@ def test_without_a_key_variable_no_key_is_sent() -> None:
 
 def test_blanks_around_the_key_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_KEY", f" {KEY}\n")
-    assert read_origin(endpoint()).key == KEY
+    assert origin_of(endpoint()).key == KEY
 
 
 @pytest.mark.parametrize("value", [None, "", "  \n"])
@@ -126,15 +131,15 @@ def test_a_key_is_not_sent_unencrypted_to_another_machine(url: str) -> None:
     "url", ["http://localhost:8000", "http://127.0.0.2/v1", "http://[::1]/v1", "http://a.localhost"]
 )
 def test_a_key_may_go_unencrypted_to_this_machine(url: str) -> None:
-    assert read_origin(endpoint(url)).key == KEY
+    assert origin_of(endpoint(url)).key == KEY
 
 
 def test_a_key_may_go_unencrypted_where_the_settings_say_so() -> None:
-    assert read_origin(endpoint("http://gpu.lan/v1", allow_insecure=True)).key == KEY
+    assert origin_of(endpoint("http://gpu.lan/v1", allow_insecure=True)).key == KEY
 
 
 def test_without_a_key_any_address_may_be_unencrypted() -> None:
-    assert read_origin(endpoint("http://gpu.lan/v1", key_env="")).key == ""
+    assert origin_of(endpoint("http://gpu.lan/v1", key_env="")).key == ""
 
 
 def test_a_setting_that_is_no_truth_value_is_refused() -> None:
@@ -163,7 +168,7 @@ def test_the_key_is_in_no_error_no_log_and_no_repr(script: Script, caplog: pytes
     shown = "".join(traceback.format_exception(caught.value)) + caplog.text + repr(caught.value)
     chained = [caught.value.__cause__, caught.value.__context__]
     assert KEY[:12] not in shown + repr(chained)
-    assert KEY not in repr(read_origin(endpoint()))
+    assert KEY not in repr(origin_of(endpoint()))
     assert KEY not in repr(open_client(endpoint()))
 
 
@@ -195,18 +200,18 @@ def test_an_https_address_is_tunnelled_through_the_proxy_of_the_environment_with
 def test_no_proxy_excepts_hosts_and_the_domains_above_them(monkeypatch: pytest.MonkeyPatch, no_proxy: str) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.test")
     monkeypatch.setenv("NO_PROXY", no_proxy)
-    assert read_origin(endpoint("https://api.test:443/v1")).proxy == ""
+    assert origin_of(endpoint("https://api.test:443/v1")).proxy == ""
 
 
 def test_no_proxy_leaves_hosts_that_only_end_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.test")
     monkeypatch.setenv("NO_PROXY", "pi.test, ,i.test")
-    assert read_origin(endpoint("https://api.test/v1")).proxy == "http://proxy.test"
+    assert origin_of(endpoint("https://api.test/v1")).proxy == "http://proxy.test"
 
 
 def test_the_setting_off_connects_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.test")
-    assert read_origin(endpoint(proxy="off")).proxy == ""
+    assert origin_of(endpoint(proxy="off")).proxy == ""
 
 
 def test_a_proxy_of_the_settings_is_used_for_http_too() -> None:
@@ -235,7 +240,7 @@ def test_a_server_that_speaks_no_tls_is_not_told_the_key() -> None:
 
 def test_the_timeouts_are_the_configured_ones_over_the_defaults() -> None:
     configured = attrs.evolve(endpoint(), timeouts={"first_byte": 5})
-    assert read_origin(configured).timeouts == Timeouts(connect=10, first_byte=5, between_bytes=120, total=600)
+    assert origin_of(configured).timeouts == Timeouts(connect=10, first_byte=5, between_bytes=120, total=600)
 
 
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), True, "5"])
@@ -265,7 +270,11 @@ def test_the_plugin_registers_one_client_named_openai() -> None:
     found: list[ClientPlugin] = []
     register_clients(found.append)
     assert found == [CLIENT]
-    assert (CLIENT.name, CLIENT.settings, CLIENT.free) == ("openai", ("allow_insecure", "proxy"), False)
+    assert (CLIENT.name, CLIENT.settings, CLIENT.free) == (
+        "openai",
+        ("allow_insecure", "proxy", "rename", "stream", "stream_usage"),
+        False,
+    )
 
 
 def test_loading_the_plugin_imports_no_http_library() -> None:

@@ -19,14 +19,31 @@ from urllib.request import getproxies_environment
 
 import attrs
 
-from planloom import ConfigurationError
-from planloom._errors import did_you_mean
+from planloom._errors import ConfigurationError, did_you_mean
 from planloom.clients import Endpoint
 
-__all__ = ["Origin", "Timeouts", "read_origin"]
+__all__ = ["Interface", "Origin", "Timeouts", "read_origin", "switch_in"]
 
-PATH = "/chat/completions"
 KEY_MARK = "[key]"
+
+
+@attrs.frozen(kw_only=True)
+class Interface:
+    """Where one kind of server listens, and how it wants the key.
+
+    :ivar path: what questions are posted to, below the configured address.
+    :ivar below: what the address must end with before that, and is added where it does not.
+    :ivar key_header: the header that holds the key, in the form ``key_form``.
+    :ivar headers: what else every request says.
+    :ivar url: the address where none is configured, empty where one must be.
+    """
+
+    path: str
+    below: str = ""
+    key_header: str = "authorization"
+    key_form: str = "Bearer {key}"
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+    url: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -48,6 +65,7 @@ class Origin:
 
     :ivar url: the whole address questions are posted to.
     :ivar key: empty for none.
+    :ivar headers: what every request says besides the key.
     :ivar proxy: address of the proxy, empty for none.
     """
 
@@ -57,6 +75,9 @@ class Origin:
     key: str = attrs.field(repr=False)
     proxy: str = attrs.field(repr=False, default="")
     timeouts: Timeouts = Timeouts()
+    key_header: str = "authorization"
+    key_form: str = "Bearer {key}"
+    headers: Mapping[str, str] = attrs.field(factory=dict)
 
     @property
     def host(self) -> str:
@@ -68,13 +89,13 @@ class Origin:
         return text.replace(self.key, KEY_MARK) if self.key else text
 
 
-def read_origin(endpoint: Endpoint, environ: Mapping[str, str] = os.environ) -> Origin:
+def read_origin(endpoint: Endpoint, interface: Interface, environ: Mapping[str, str] = os.environ) -> Origin:
     """Return an endpoint's address, key, proxy and timeouts.
 
     :raises ConfigurationError: one of them is missing or cannot be used.
     """
     where = f"endpoint `{endpoint.name}`"
-    address = _address(where, endpoint.url)
+    address = _address(where, endpoint.url or interface.url, interface)
     key = _key(where, endpoint.key_env, environ)
     proxy = _proxy(where, address, endpoint.settings)
     _refuse_open_key(where, address, key, proxy, endpoint)
@@ -85,10 +106,24 @@ def read_origin(endpoint: Endpoint, environ: Mapping[str, str] = os.environ) -> 
         key=key,
         proxy=proxy,
         timeouts=_timeouts(where, endpoint.timeouts),
+        key_header=interface.key_header,
+        key_form=interface.key_form,
+        headers=interface.headers,
     )
 
 
-def _address(where: str, url: str) -> SplitResult:
+def switch_in(endpoint: Endpoint, name: str, *, default: bool) -> bool:
+    """Return a setting of an endpoint that is on or off.
+
+    :raises ConfigurationError: it is neither.
+    """
+    value = endpoint.settings.get(name, default)
+    if not isinstance(value, bool):
+        raise ConfigurationError(f"{name} of endpoint `{endpoint.name}` must be true or false, got {value!r}")
+    return value
+
+
+def _address(where: str, url: str, interface: Interface) -> SplitResult:
     try:
         parts = urlsplit(url.strip())
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -101,8 +136,8 @@ def _address(where: str, url: str) -> SplitResult:
             f"the url of {where} holds a name or password before `@`, which would show in messages;"
             " name a variable that holds the key in key_env"
         )
-    path = parts.path.rstrip("/").removesuffix(PATH) + PATH
-    return parts._replace(path=path, fragment="")
+    base = parts.path.rstrip("/").removesuffix(interface.path).removesuffix(interface.below)
+    return parts._replace(path=base + interface.below + interface.path, fragment="")
 
 
 def _key(where: str, variable: str, environ: Mapping[str, str]) -> str:
@@ -152,9 +187,7 @@ def _is_excepted(address: SplitResult, no_proxy: str) -> bool:
 
 
 def _refuse_open_key(where: str, address: SplitResult, key: str, proxy: str, endpoint: Endpoint) -> None:
-    allowed = endpoint.settings.get("allow_insecure", False)
-    if not isinstance(allowed, bool):
-        raise ConfigurationError(f"allow_insecure of {where} must be true or false, got {allowed!r}")
+    allowed = switch_in(endpoint, "allow_insecure", default=False)
     if not key or address.scheme == "https" or allowed:
         return
     hosts = [address.hostname or "", *([urlsplit(proxy).hostname or ""] if proxy else [])]

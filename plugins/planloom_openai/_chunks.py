@@ -1,22 +1,15 @@
-"""Server-sent events put together into the completion they carry: some gateways stream whether asked to or not."""
+"""The chunks of a streamed completion put together; some gateways stream whether asked to or not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["Unfinished", "completion_of_events", "looks_like_events"]
+from planloom.wire import Unfinished, events_in
+
+__all__ = ["DONE", "completion_of_events"]
 
 DONE = "[DONE]"
-
-
-class Unfinished(Exception):
-    """The stream stopped before its end was said."""
-
-
-def looks_like_events(content_type: str, body: bytes) -> bool:
-    """Return whether a body is a stream of events, whatever its content type says."""
-    return content_type.startswith("text/event-stream") or body.lstrip()[:5] in (b"data:", b"event")
 
 
 def completion_of_events(body: bytes, parse: Callable[[str], Any]) -> dict[str, Any]:
@@ -26,23 +19,12 @@ def completion_of_events(body: bytes, parse: Callable[[str], Any]) -> dict[str, 
     :raises ValueError: an event is not JSON.
     """
     joined = _Joined()
-    for data in _data_of(body.decode("utf-8")):
-        if data == DONE:
+    for event in events_in(body):
+        if event.data == DONE:
             joined.ended = True
             break
-        joined.add(parse(data))
+        joined.add(parse(event.data), event.name)
     return joined.completion()
-
-
-def _data_of(text: str) -> Iterator[str]:
-    lines: list[str] = []
-    # Not str.splitlines: it also splits at U+2028 and the like, which may stand inside a JSON text.
-    for line in (*text.replace("\r\n", "\n").split("\n"), ""):
-        if line.startswith("data:"):
-            lines.append(line[5:].removeprefix(" "))
-        elif not line and lines:
-            yield "\n".join(lines).strip()
-            lines.clear()
 
 
 class _Joined:
@@ -51,14 +33,18 @@ class _Joined:
     def __init__(self) -> None:
         self.ended = False
         self._top: dict[str, Any] = {}
-        self._content: list[str] = []
+        self._content: list[Any] = []
         self._refusal: list[str] = []
         self._arguments: dict[Any, list[str]] = {}
         self._finish_reason: Any = None
 
-    def add(self, chunk: Any) -> None:
+    def add(self, chunk: Any, event_name: str) -> None:
+        if event_name == "error":
+            chunk = chunk if isinstance(chunk, Mapping) and "error" in chunk else {"error": chunk}
         if not isinstance(chunk, Mapping):
             return
+        if chunk.get("object") == "error":
+            self._top["error"] = chunk
         for key in ("error", "model", "usage"):
             if chunk.get(key):
                 self._top[key] = chunk[key]
@@ -72,9 +58,10 @@ class _Joined:
         delta = choice.get("delta") or choice.get("message")
         if not isinstance(delta, Mapping):
             return
-        for pieces, key in ((self._content, "content"), (self._refusal, "refusal")):
-            if isinstance(delta.get(key), str):
-                pieces.append(delta[key])
+        content = delta.get("content")
+        self._content.extend(content if isinstance(content, list) else [content] if content else [])
+        if isinstance(delta.get("refusal"), str):
+            self._refusal.append(delta["refusal"])
         calls = delta.get("tool_calls")
         for call in calls if isinstance(calls, list) else ():
             function = call.get("function") if isinstance(call, Mapping) else None
@@ -87,7 +74,7 @@ class _Joined:
         if not self.ended and self._finish_reason is None:
             raise Unfinished("a stream that stopped before its end")
         message = {
-            "content": "".join(self._content),
+            "content": self._content,
             "refusal": "".join(self._refusal) or None,
             "tool_calls": [{"function": {"arguments": "".join(x)}} for x in self._arguments.values()],
         }

@@ -3,8 +3,9 @@
 =======================================  =====================================  =========================  ======
 answer                                   fault                                  error class                billed
 =======================================  =====================================  =========================  ======
-402; any status with a quota code;       QuotaError                             quota                      no
-429 that says quota, credit or balance
+402; 4xx whose code or words say that    QuotaError                             quota                      no
+the account is used up; 429 that says
+quota, credit or balance
 429 otherwise                            TransientError                         rate_limited               no
 401, 403                                 FatalError                             auth                       no
 403 that says flagged or moderation      PermanentError                         filtered                   no
@@ -28,38 +29,35 @@ a body over the limit                    PermanentError (it would come again)   
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 import attrs
 
 from planloom.clients import FatalError, ModelError, PermanentError, QuotaError, TransientError
 
+from ._bodies import parse_json, storable
+from ._exchange import Answer
 from ._origin import Origin
+from ._waits import wait_asked_s
 
-__all__ = [
-    "Refusal",
-    "fault_in_success",
-    "fault_of",
-    "malformed",
-    "redirect_in",
-    "refusal_in",
-    "retry_after_s",
-    "storable",
-]
+__all__ = ["FaultTable", "Refusal"]
 
 EXCERPT_CHARACTERS = 200
 NO_KEY = "set key_env of endpoint `{origin.name}` to the variable that holds the key"
 LOST_BY_GATEWAY = frozenset({502, 504, *range(520, 525)})
 OVERLOADED = frozenset({503, 529})
+MODEL_LISTS = ("available_models", "known_models", "supported_models", "models", "data")
+MODELS_SHOWN = 20
 
 # Words of servers and gateways as of 2026-11: OpenAI, Azure, Anthropic, Gemini, xAI, Mistral, DeepSeek, Groq, Moonshot,
 # Qwen, GLM, OpenRouter, Together, vLLM, SGLang, TGI, llama.cpp, LM Studio, Ollama.
-QUOTA_CODE = re.compile(r"insufficient_quota|exceeded_current_quota|billing_hard_limit|insufficient_(balance|credits)")
+QUOTA_CODE = re.compile(
+    r"insufficient_quota|exceeded_current_quota|billing_(hard_limit|error|not_active)|insufficient_(balance|credits)"
+    r"|credit balance is too low|reached your specified (api )?usage limits?"
+)
 QUOTA_WORDS = re.compile(
     r"\bquota\b|insufficient (balance|credit|funds)|\bbilling\b|spend(ing)? limit|out of credits|credit balance"
     r"|(monthly|daily|weekly) limit|usage limit"
@@ -77,10 +75,12 @@ FILTERED = re.compile(
 )
 UNKNOWN_MODEL = re.compile(
     r"model_?not_?(found|exist|available)|invalid_model|model_decommissioned|not a valid model|no such model"
+    r'|not_found_error", "message": "model\b|"message": "model: [^"]{1,100}", "type": "not_found_error'
     r"|(unknown|invalid) model\b|model not (found|exist)|unable to access model|no endpoints found"
     r"|model\b.{0,120}?(does not exist|not found|doesn't exist|is not available|has been (deprecated|decommissioned))"
 )
 BUSY = re.compile(r"overload|capacity|\bbusy\b|unavailable|try again later|loading model")
+AUTH = re.compile(r"authentication_error|permission_error|invalid_?api_?key|incorrect api key")
 INVALID = re.compile(r"invalid_request|invalid request|badrequest|bad_request")
 
 
@@ -89,75 +89,127 @@ class Refusal:
     """What a server said of its refusal.
 
     :ivar message: for people; ``words`` everything it said, in lower case, for the tables above.
+    :ivar models: the models it says it knows.
     """
 
     message: str
-    code: str
-    words: str
+    code: str = ""
+    words: str = ""
+    models: tuple[str, ...] = ()
 
 
-def _excerpt(origin: Origin, body: bytes) -> str:
-    """Return the first 200 characters of a body on one line, without the key."""
-    text = body[: 20 * EXCERPT_CHARACTERS].decode("utf-8", "replace")
-    return _short(origin, text) or "(nothing)"
+class FaultTable:
+    """The faults that answers of one server are.
+
+    :param answer_name: what an answer should have been: "chat completion", "message".
+    """
+
+    def __init__(self, origin: Origin, answer_name: str) -> None:
+        self._origin = origin
+        self._answer_name = answer_name
+
+    def refused(self, answer: Answer, now: datetime) -> ModelError:
+        """Return the fault that an answer without status 2xx is."""
+        if answer.status < 400:
+            return self._of(answer.status, self._redirect(answer.headers), None)
+        refusal = self.refusal_in(_json_or_none(answer.body), answer.body)
+        return self._of(answer.status, refusal, wait_asked_s(answer.headers, now, refusal.words))
+
+    def in_success(self, value: Any, answer: Answer, now: datetime) -> ModelError:
+        """Return the fault that an error object under status 2xx is."""
+        refusal = self.refusal_in(value, answer.body)
+        wait_s = wait_asked_s(answer.headers, now, refusal.words)
+        if re.fullmatch(r"[45]\d\d", refusal.code):
+            return self._of(int(refusal.code), refusal, wait_s)
+        return self._fault(_kind_by_words(refusal.words), answer.status, refusal, wait_s, "with an error: ", True)
+
+    def malformed(self, answer: Answer, reason: str) -> ModelError:
+        """Return the fault of an answer with status 2xx that is none."""
+        host, name = self._origin.host, self._origin.name
+        return TransientError(
+            f"{host} answered {answer.status} with something that is no {self._answer_name} ({reason}):"
+            f" {self._excerpt(answer.body)}; it will be asked again, check the url of endpoint `{name}` if it stays so",
+            error_class="malformed",
+            http_status=answer.status,
+            maybe_billed=True,
+        )
+
+    def refusal_in(self, value: Any, body: bytes) -> Refusal:
+        """Return what an answer says is wrong, in whichever of the known shapes it says so."""
+        if isinstance(value, list) and value:
+            value = value[0]  # Gemini wraps its errors in a list
+        error = value
+        if isinstance(value, Mapping):
+            error = value.get("error") or value.get("detail") or value
+        if not isinstance(error, Mapping):
+            text = error if isinstance(error, str) else ""
+            models = tuple(_models_in(value))
+            return Refusal(message=self._short(text) or self._excerpt(body), words=text.lower(), models=models)
+        message = error.get("message")
+        text = message if isinstance(message, str) else json.dumps(error, ensure_ascii=False)
+        code = error.get("code")
+        return Refusal(
+            message=self._short(text),
+            code="" if code is None else str(code),
+            words=json.dumps(error, ensure_ascii=False).lower()[:4000],
+            models=tuple(_models_in(error)) or tuple(_models_in(value)),
+        )
+
+    def _redirect(self, headers: Mapping[str, str]) -> Refusal:
+        """Return what a redirect says: where it points, without the query."""
+        location = headers.get("location", "").partition("?")[0].partition("#")[0]
+        return Refusal(message=f"a redirect to {self._short(location) or '(nowhere)'}")
+
+    def _of(self, status: int, refusal: Refusal, wait_s: float | None) -> ModelError:
+        return self._fault(_kind_of(status, refusal), status, refusal, wait_s, "", status in LOST_BY_GATEWAY)
+
+    def _fault(
+        self, found: _Kind, status: int, refusal: Refusal, wait_s: float | None, aside: str, maybe_billed: bool
+    ) -> ModelError:
+        kind, error_class, next_step = found
+        if error_class == "auth" and not self._origin.key:
+            next_step = NO_KEY
+        known = f", it names: {', '.join(map(self._short, refusal.models))}" if refusal.models else ""
+        separator = " " if aside else ": "
+        return kind(
+            f"{self._origin.host} answered {status}{separator}{aside}{refusal.message};"
+            f" {next_step.format(origin=self._origin, known=known)}",
+            error_class=error_class,
+            http_status=status,
+            retry_after_s=wait_s,
+            maybe_billed=maybe_billed and kind is TransientError,
+        )
+
+    def _excerpt(self, body: bytes) -> str:
+        """Return the first 200 characters of a body on one line, without the key."""
+        return self._short(body[: 20 * EXCERPT_CHARACTERS].decode("utf-8", "replace")) or "(nothing)"
+
+    def _short(self, text: str) -> str:
+        return " ".join(self._origin.scrub(storable(text)).split())[:EXCERPT_CHARACTERS]
 
 
-def _short(origin: Origin, text: str) -> str:
-    return " ".join(origin.scrub(storable(text)).split())[:EXCERPT_CHARACTERS]
+def _json_or_none(body: bytes) -> Any:
+    try:
+        return parse_json(body)
+    except (ValueError, RecursionError):
+        return None
 
 
-def storable(text: str) -> str:
-    """Return a text with U+FFFD for each lone surrogate: no file, terminal or database takes those."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def refusal_in(origin: Origin, value: Any, body: bytes) -> Refusal:
-    """Return what an answer says is wrong, in whichever of the known shapes it says so."""
-    if isinstance(value, list) and value:
-        value = value[0]  # Gemini wraps its errors in a list
-    error = value
-    if isinstance(value, Mapping):
-        error = value.get("error") or value.get("detail") or value
-    if not isinstance(error, Mapping):
-        text = error if isinstance(error, str) else ""
-        return Refusal(message=_short(origin, text) or _excerpt(origin, body), code="", words=text.lower())
-    message = error.get("message")
-    text = message if isinstance(message, str) else json.dumps(error, ensure_ascii=False)
-    code = error.get("code")
-    return Refusal(
-        message=_short(origin, text),
-        code="" if code is None else str(code),
-        words=json.dumps(error, ensure_ascii=False).lower()[:4000],
-    )
-
-
-def _status_in(refusal: Refusal) -> int | None:
-    """Return the HTTP status that an error object names as its code."""
-    return int(refusal.code) if re.fullmatch(r"[45]\d\d", refusal.code) else None
-
-
-def fault_of(origin: Origin, status: int, refusal: Refusal, wait_s: float | None = None) -> ModelError:
-    """Return the fault that a refusal with this status is."""
-    kind, error_class, next_step = _kind_of(status, refusal)
-    if error_class == "auth" and not origin.key:
-        next_step = NO_KEY
-    billed = status in LOST_BY_GATEWAY
-    return kind(
-        f"{origin.host} answered {status}: {refusal.message}; {next_step.format(origin=origin)}",
-        error_class=error_class,
-        http_status=status,
-        retry_after_s=wait_s,
-        maybe_billed=billed and kind is TransientError,
-    )
+def _models_in(value: Any) -> Iterator[str]:
+    """Yield the names of the first list of models that an object has."""
+    lists = (value.get(key) for key in MODEL_LISTS) if isinstance(value, Mapping) else ()
+    for models in lists:
+        if isinstance(models, list) and models:
+            names = (model.get("id") if isinstance(model, Mapping) else model for model in models[:MODELS_SHOWN])
+            yield from (name for name in names if isinstance(name, str))
+            return
 
 
 _Kind = tuple[type[ModelError], str, str]
 
 _QUOTA: _Kind = (QuotaError, "quota", "raise the account's limit, or wait until it is reset")
 _AUTH: _Kind = (FatalError, "auth", "check the key in {origin.key_env} and what it may use")
-_MODEL: _Kind = (FatalError, "unknown_model", "set a model that endpoint `{origin.name}` has")
+_MODEL: _Kind = (FatalError, "unknown_model", "set a model that endpoint `{origin.name}` has{known}")
 _LONG: _Kind = (PermanentError, "context_too_long", "send less at once, or lower max_tokens")
 _FILTERED: _Kind = (PermanentError, "filtered", "the server refuses this content")
 _REDIRECT: _Kind = (
@@ -205,20 +257,6 @@ def _server_fault(status: int, words: str) -> _Kind:
     return _BUSY if status in OVERLOADED or BUSY.search(words) else _SERVER
 
 
-def fault_in_success(origin: Origin, refusal: Refusal) -> ModelError:
-    """Return the fault that an error object under status 200 is."""
-    named = _status_in(refusal)
-    if named is not None:
-        return fault_of(origin, named, refusal)
-    kind, error_class, next_step = _kind_by_words(refusal.words)
-    return kind(
-        f"{origin.host} answered 200 with an error: {refusal.message}; {next_step.format(origin=origin)}",
-        error_class=error_class,
-        http_status=200,
-        maybe_billed=kind is TransientError,
-    )
-
-
 def _kind_by_words(words: str) -> _Kind:
     if QUOTA_CODE.search(words):
         return _QUOTA
@@ -226,53 +264,5 @@ def _kind_by_words(words: str) -> _Kind:
         return _RATE
     if BUSY.search(words):
         return _BUSY
-    for pattern, kind in ((TOO_LONG, _LONG), (UNKNOWN_MODEL, _MODEL), (FILTERED, _FILTERED), (INVALID, _BAD)):
-        if pattern.search(words):
-            return kind
-    return _SERVER
-
-
-def malformed(origin: Origin, status: int, body: bytes, reason: str) -> ModelError:
-    """Return the fault of an answer with status 200 that is no chat completion."""
-    return TransientError(
-        f"{origin.host} answered {status} with something that is no chat completion ({reason}):"
-        f" {_excerpt(origin, body)}; it will be asked again, check the url of endpoint `{origin.name}` if it stays so",
-        error_class="malformed",
-        http_status=status,
-        maybe_billed=True,
-    )
-
-
-def redirect_in(origin: Origin, headers: Mapping[str, str]) -> Refusal:
-    """Return what a redirect says: where it points, without the query."""
-    location = headers.get("location", "").partition("?")[0].partition("#")[0]
-    return Refusal(message=f"a redirect to {_short(origin, location) or '(nowhere)'}", code="", words="")
-
-
-def retry_after_s(headers: Mapping[str, str], now: Callable[[], datetime]) -> float | None:
-    """Return how long the server asks to wait: ``retry-after-ms``, or ``Retry-After`` in seconds or as a date."""
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    said = headers.get("retry-after", "").strip()
-    if not said:
-        return None
-    seconds = _number(said)
-    return _until(said, now()) if seconds is None else seconds
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return max(0.0, value) if math.isfinite(value) else None
-
-
-def _until(date: str, now: datetime) -> float | None:
-    try:
-        at = parsedate_to_datetime(date)
-    except ValueError:
-        return None
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return max(0.0, (at - now).total_seconds())
+    table = ((TOO_LONG, _LONG), (UNKNOWN_MODEL, _MODEL), (FILTERED, _FILTERED), (AUTH, _AUTH), (INVALID, _BAD))
+    return next((kind for pattern, kind in table if pattern.search(words)), _SERVER)

@@ -13,7 +13,7 @@ import attrs
 
 from ._origin import Origin
 
-__all__ = ["Answer", "Exchange", "LateExchange"]
+__all__ = ["Answer", "Exchange", "LateExchange", "Listener"]
 
 
 @attrs.frozen
@@ -28,13 +28,24 @@ class Answer:
     body: bytes
 
 
+@attrs.frozen(kw_only=True)
+class Listener:
+    """Who listens while an answer arrives.
+
+    :ivar began: called once, with the first byte of the body, or the first event of a stream, of an answer that is no
+        refusal.
+    :ivar ended: whether the last bytes of a stream of events so far say that it is over.
+    """
+
+    began: Callable[[], None] | None = None
+    ended: Callable[[bytes], bool] = lambda tail: False
+
+
 class Exchange(Protocol):
     """A way to post a question to one server."""
 
-    async def post(self, body: bytes, began: Callable[[], None] | None = None) -> Answer:
+    async def post(self, body: bytes, listener: Listener) -> Answer:
         """Send the body once and return the whole answer, whatever its status.
-
-        :param began: called once, with the first byte of the body of an answer that is no refusal.
 
         :raises ModelError: there is no whole answer.
         """
@@ -50,13 +61,13 @@ class LateExchange:
         self._origin = origin
         self._opened: Exchange | None = None
 
-    async def post(self, body: bytes, began: Callable[[], None] | None = None) -> Answer:
+    async def post(self, body: bytes, listener: Listener) -> Answer:
         """Send the body once; see :meth:`Exchange.post`."""
         if self._opened is None:
             from ._transport import HttpxExchange
 
             self._opened = HttpxExchange(self._origin)
-        return await self._opened.post(body, began)
+        return await self._opened.post(body, listener)
 
     async def close(self) -> None:
         """Close the connections, if there are any."""

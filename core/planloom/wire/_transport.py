@@ -1,19 +1,20 @@
 """One request, one answer: the only module that knows which HTTP library is used.
 
-The seam is :meth:`Exchange.post`. Behind it stands httpx over its aiohttp transport, since httpx's own pool searches
+The seam is ``Exchange.post``. Behind it stands httpx over its aiohttp transport, since httpx's own pool searches
 all its connections on each request (58 calls a second at 500 connections against 2,253, measured 2026-11-29). The
 transport is called without an ``httpx.AsyncClient`` around it: what that adds (redirects, cookies, sign-in, proxies
 from the environment) is what must not happen here, and it takes a third of a call's time. Nothing retries, follows a
 redirect (the key would go along), keeps cookies or limits connections: the caller's slots do.
 
-One timer watches a call. Its deadline moves with the phases, and never beyond the total.
+One timer watches a call. Its deadline moves with the phases, and never beyond the total. A stream that said its end is
+waited for a moment more, so that its connection can be used again, and is whole whatever happens then.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncIterable
 
 import aiohttp
 import httpx
@@ -21,12 +22,15 @@ from httpx_aiohttp import AiohttpTransport
 
 from planloom.clients import ModelError, PermanentError, TransientError
 
-from ._exchange import Answer
+from ._events import looks_like_events
+from ._exchange import Answer, Listener
 from ._origin import Origin, Timeouts
 
 __all__ = ["BODY_LIMIT_BYTES", "HttpxExchange"]
 
 BODY_LIMIT_BYTES = 64 * 1024 * 1024
+AFTER_END_S = 1.0
+TAIL_BYTES = 256
 KEEP_ALIVE_S = 4.0  # servers on uvicorn close an idle connection after 5 s; a request sent into that is lost
 NEVER_SENT = (
     aiohttp.ClientConnectorError,
@@ -49,56 +53,53 @@ class HttpxExchange:
         connect_s = origin.timeouts.connect
         self._extensions = {"timeout": {"connect": connect_s, "pool": connect_s}}
 
-    async def post(self, body: bytes, began: Callable[[], None] | None = None) -> Answer:
-        """Send the body once; see :meth:`Exchange.post`."""
+    async def post(self, body: bytes, listener: Listener) -> Answer:
+        """Send the body once; see ``Exchange.post``."""
         clock = asyncio.get_running_loop().time
         watch = _Watch(self._origin.timeouts, clock())
+        arriving = _Arriving(listener, self._body_limit_bytes)
         try:
             async with asyncio.timeout_at(watch.deadline) as timer:
-                return await self._post(body, began, watch, timer)
+                await self._post(body, arriving, watch, timer)
         except TimeoutError:
             fault = self._too_slow(watch)
         except httpx.DecodingError as error:
             fault = self._undecodable(error)
+        except _TooLarge:
+            fault = self._too_large()
         except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError) as error:
             fault = self._no_answer(error)
+        else:
+            return arriving.answer()
+        if arriving.ended:
+            return arriving.answer()
         # Raised out here without its cause: the libraries' errors hold the request, and with it the key.
         raise fault
 
-    async def _post(
-        self, body: bytes, began: Callable[[], None] | None, watch: _Watch, timer: asyncio.Timeout
-    ) -> Answer:
+    async def _post(self, body: bytes, arriving: _Arriving, watch: _Watch, timer: asyncio.Timeout) -> None:
         clock = asyncio.get_running_loop().time
         request = httpx.Request("POST", self._url, headers=self._headers, content=body, extensions=self._extensions)
         response = await self._transport.handle_async_request(request)
-        pieces: list[bytes] = []
-        size_bytes = 0
         try:
+            arriving.begin(response)
             timer.reschedule(watch.answer_began(clock()))
             async for piece in _unpacked(response):
-                if began is not None and response.is_success:
-                    began()
-                    began = None
-                size_bytes += len(piece)
-                self._refuse_huge(size_bytes)
-                pieces.append(piece)
-                timer.reschedule(watch.bytes_came(clock()))
+                arriving.add(piece)
+                timer.reschedule(clock() + AFTER_END_S if arriving.ended else watch.bytes_came(clock()))
         finally:
             await response.aclose()
-        return Answer(response.status_code, response.headers, b"".join(pieces))
 
     async def close(self) -> None:
         """Close the connections."""
         await self._transport.aclose()
 
-    def _refuse_huge(self, size_bytes: int) -> None:
-        if size_bytes > self._body_limit_bytes:
-            raise PermanentError(
-                f"{self._origin.host} sent an answer of more than {self._body_limit_bytes:,} bytes, which was not read"
-                " further; lower max_tokens, or look at what the server sends",
-                error_class="malformed",
-                maybe_billed=True,
-            )
+    def _too_large(self) -> ModelError:
+        return PermanentError(
+            f"{self._origin.host} sent an answer of more than {self._body_limit_bytes:,} bytes, which was not read"
+            " further; lower max_tokens, or look at what the server sends",
+            error_class="malformed",
+            maybe_billed=True,
+        )
 
     def _too_slow(self, watch: _Watch) -> ModelError:
         return TransientError(
@@ -143,6 +144,52 @@ def _unpacked(response: httpx.Response) -> AsyncIterable[bytes]:
     return stream
 
 
+class _TooLarge(Exception):
+    """The body is larger than any answer."""
+
+
+class _Arriving:
+    """The answer so far. Changed by the one call that it belongs to.
+
+    :ivar ended: the stream said that it is over, so that nothing is missing any more.
+    """
+
+    def __init__(self, listener: Listener, limit_bytes: int) -> None:
+        self.ended = False
+        self._listener = listener
+        self._limit_bytes = limit_bytes
+        self._pieces: list[bytes] = []
+        self._size_bytes = 0
+        self._tail = b""
+
+    def begin(self, response: httpx.Response) -> None:
+        self._status = response.status_code
+        self._headers = response.headers
+        self._events = response.headers.get("content-type", "").startswith("text/event-stream")
+        self._unheard = self._listener.began if response.is_success else None
+
+    def add(self, piece: bytes) -> None:
+        self._size_bytes += len(piece)
+        if self._size_bytes > self._limit_bytes:
+            raise _TooLarge
+        if not self._pieces:
+            self._events = self._events or looks_like_events("", piece)
+        self._pieces.append(piece)
+        if self._events or self._unheard:
+            self._look(piece)
+
+    def _look(self, piece: bytes) -> None:
+        self._tail = (self._tail + piece)[-max(TAIL_BYTES, len(piece) + 5) :]
+        # Gateways send comments while the model has not begun.
+        if self._unheard and (not self._events or b"data:" in self._tail):
+            self._unheard()
+            self._unheard = None
+        self.ended = self._events and self._listener.ended(self._tail)
+
+    def answer(self) -> Answer:
+        return Answer(self._status, self._headers, b"".join(self._pieces))
+
+
 class _Watch:
     """The deadline of one call, moved by its phases."""
 
@@ -174,6 +221,7 @@ class _Watch:
 
 def _headers(origin: Origin) -> httpx.Headers:
     headers = {
+        **origin.headers,
         "host": origin.host,
         "accept": "application/json",
         "accept-encoding": "gzip, deflate",
@@ -181,7 +229,7 @@ def _headers(origin: Origin) -> httpx.Headers:
         "user-agent": "planloom",
     }
     if origin.key:
-        headers["authorization"] = f"Bearer {origin.key}"
+        headers[origin.key_header] = origin.key_form.format(key=origin.key)
     return httpx.Headers(headers)
 
 

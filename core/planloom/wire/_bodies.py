@@ -1,0 +1,53 @@
+"""Values in the bodies that servers send: JSON as they really write it, and the few shapes that are read from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["Ambiguous", "count_in", "mapping_in", "parse_json", "storable", "text_in"]
+
+
+class Ambiguous(ValueError):
+    """A key that is read stands twice in one object, with different values."""
+
+
+def parse_json(body: bytes | str, read_keys: frozenset[str] = frozenset()) -> Any:
+    """Return the JSON value of a body; NaN and infinities, which servers write in fields that nobody reads, are null.
+
+    :param read_keys: keys that may not stand twice in one object with different values; of others the last one counts.
+    :raises ValueError: it is no JSON, or :class:`Ambiguous`. :raises RecursionError: it is nested too deeply.
+    """
+
+    def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            for key, one in pairs:
+                if key in read_keys and one != value[key]:
+                    raise Ambiguous(f"`{key}` stands twice in one object")
+        return value
+
+    return json.loads(body, object_pairs_hook=as_object, parse_constant=lambda _name: None)
+
+
+def storable(text: str) -> str:
+    """Return a text with U+FFFD for each lone surrogate: no file, terminal or database takes those."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def text_in(value: Any) -> str | None:
+    """Return a text that says something, or ``None``."""
+    return storable(value) if isinstance(value, str) and value else None
+
+
+def mapping_in(value: Any) -> Mapping[str, Any]:
+    """Return an object, or an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def count_in(value: Any) -> int | None:
+    """Return a whole number of at least 0, or ``None``: not said."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,0 +1,83 @@
+"""A model client of one dialect: writes a question as a request, posts it, reads the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from planloom.clients import PermanentError
+from planloom.questions import Question, Reply
+
+from ._exchange import Answer, Exchange, Listener
+
+__all__ = ["Dialect", "WireClient"]
+
+LONG_BYTES = 1024 * 1024  # a longer answer is parsed in a thread: it would hold up every other call for 10 ms and more
+
+
+class Dialect(Protocol):
+    """How one kind of server is asked and answers."""
+
+    def request(self, question: Question) -> dict[str, Any]:
+        """Return what is posted, as JSON data.
+
+        :raises PermanentError: a parameter that the client sets itself.
+        """
+
+    def ended(self, tail: bytes) -> bool:
+        """Return whether these last bytes of a stream of events end it."""
+
+    def read(self, answer: Answer, question: Question, seconds: float, now: datetime) -> Reply:
+        """Return the reply that an answer holds.
+
+        :param now: what a moment in the answer is counted from.
+        :raises ModelError: the answer is a refusal, or none at all.
+        """
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class WireClient:
+    """Asks one server, one attempt a call. Lives on one event loop.
+
+    :param now: the clock that moments in answers are counted from.
+    """
+
+    def __init__(self, exchange: Exchange, dialect: Dialect, now: Callable[[], datetime] = _now) -> None:
+        self._exchange = exchange
+        self._dialect = dialect
+        self._now = now
+
+    async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
+        """Send one question once and return its reply.
+
+        :param began: called once, when the answer begins to arrive; not for a refusal.
+        :raises ModelError: one of its four kinds; the dialect and the exchange say which.
+        """
+        body = _written(self._dialect.request(question))
+        clock = asyncio.get_running_loop().time
+        began_s = clock()
+        answer = await self._exchange.post(body, Listener(began=began, ended=self._dialect.ended))
+        arguments = (answer, question, clock() - began_s, self._now())
+        if len(answer.body) > LONG_BYTES:
+            return await asyncio.to_thread(self._dialect.read, *arguments)
+        return self._dialect.read(*arguments)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._exchange.close()
+
+
+def _written(request: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise PermanentError(
+            f"the question cannot be written as JSON: {error}; look at its parameters and at the text of its messages",
+            error_class="bad_request",
+        ) from error
