@@ -28,18 +28,27 @@ class Recorder:
     """Numbers, spreads and stores what happens in one run.
 
     :param store: where it goes; ``None`` for a run that leaves no trace (a rehearsal).
-    :param clock: seconds, from any origin; times in events count from the recorder's making.
+    :param clock: seconds, from any origin.
+    :param first_seq: the number of the first event; a run that goes on counts on from its last one.
+    :param began_s: seconds that the run had lasted when the recorder is made; times in events count on from there.
     """
 
     def __init__(
-        self, run: str, store: Store | None, listeners: Iterable[Listener], clock: Callable[[], float]
+        self,
+        run: str,
+        store: Store | None,
+        listeners: Iterable[Listener],
+        clock: Callable[[], float],
+        *,
+        first_seq: int = 1,
+        began_s: float = 0.0,
     ) -> None:
         self._run = run
         self._store = store
         self._listeners = list(listeners)
         self._clock = clock
-        self._began = clock()
-        self._seq = 0
+        self._began = clock() - began_s
+        self._seq = first_seq - 1
         self._events: list[Event] = []
         self._threads: dict[str, Callable[[], ThreadRow]] = {}
         self._writer: asyncio.Task[None] | None = None

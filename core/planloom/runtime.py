@@ -3,21 +3,29 @@
 A word's call carries the :class:`RunHost`. A worker word makes a :class:`WorkerRequest` and hands it to
 :meth:`RunHost.work`, which counts it, gives it a thread, has it performed and keeps what it left behind. Who
 performs it is the only difference between a run and a rehearsal.
+
+A run may start fifty thousand workers, so nothing is kept here for one that has ended: what belongs to a task stands
+in the task's scope, what belongs to a group of tasks is let go with it.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
 
 from planlang import Call, PlanFailed
 
-from ._errors import PlanloomError, RunAborted, Runaway, RunFailed
+from ._errors import JournalDiverged, Runaway
+from ._groups import Group
+from ._one_worker import OneWorker
 from ._phases import NO_PHASE, Phase, Phases
 from .money import credits_of
-from .stores import ThreadRow
 from .workers import Asker, Performed, WorkerRequest
 
 if TYPE_CHECKING:
@@ -31,9 +39,14 @@ Perform = Callable[[WorkerRequest, Asker], Awaitable[Performed]]
 S = TypeVar("S")
 
 _EVENT_TEXT_LENGTH = 500
-_LABEL_LENGTH = 120
-# Key of a task's scope: the phase it is in.
+_KINDS_OF_FAILURE = 1_000
+_OTHER_FAILURES = "other reasons"
+# Keys of a task's scope: the phase it is in and the path of the task that entered it, the group it runs in, and the
+# last place there that workers were started at or a journal entry was written for, with how many.
 _PHASE = "phase"
+_GROUP = "group"
+_WORKERS = "workers"
+_ENTRIES = "entries"
 
 
 def host_of(call: Call) -> RunHost:
@@ -43,14 +56,25 @@ def host_of(call: Call) -> RunHost:
     return host
 
 
+@attrs.define
+class _Totals:
+    """What a run and the saved plans inside it count together."""
+
+    workers: int = 0
+    newest_thread: int = 0
+    full_price: int = 0
+    saved_plans: int = 0
+
+
 class RunHost:
     """One execution of a plan.
 
     :param perform: how a worker's request is carried out.
     :param budget_left: what the plan may still spend, in micro-credits at full price; see :attr:`full_price`.
     :param states: each kit's state for this run, by kit name.
-    :param journal: takes what words that are not pure returned, by place.
+    :param journal: takes what words that are not pure returned, by place: ``{"word": "budget", "value": 12.5}``.
     :param recorded: what an earlier start of this run wrote there: the plan decides now as it did then.
+    :param threads: ids of the threads of an earlier start, by place and which worker at that place it was.
     """
 
     def __init__(
@@ -66,26 +90,27 @@ class RunHost:
         states: Mapping[str, object],
         journal: Callable[[str, Any], None],
         recorded: Mapping[str, Any] | None = None,
+        threads: Mapping[tuple[str, int], str] | None = None,
     ) -> None:
         self.run_id = run_id
         self.registry = registry
         self.settings = settings
         self.args = args
         self.phases = Phases()
-        self.full_price = 0
         self.failures: Counter[str] = Counter()
+        self.undecided: list[dict[str, Any]] = []
         self._recorder = recorder
         self._perform = perform
         self._budget_left = budget_left
         self._states = states
         self._journal = journal
         self._recorded = recorded or {}
-        self._journal_counts: dict[str, int] = {}
-        self._workers = 0
-        self._in_phase: dict[str, set[str]] = {}
-        self._barriers: dict[str, dict[str, float]] = {}
-        self._questions_seen: set[tuple[Any, ...]] = set()
-        self.undecided: list[dict[str, Any]] = []
+        self._threads = dict(threads or {})
+        self._totals = _Totals(newest_thread=max(map(_number_of, self._threads.values()), default=0))
+        self._questions_seen: set[bytes] = set()
+        # Of a saved plan inside this one: where it was called, and what its tasks inherit from there.
+        self._prefix = ""
+        self._outer: Mapping[str, object] = {}
 
     def state(self, kit: str, of: type[S]) -> S:
         """Return a kit's state for this run."""
@@ -100,46 +125,76 @@ class RunHost:
 
         :raises RunAborted: the run must end, or the plan asked for twice the workers that a run may have.
         """
-        name = request.phase if request.phase is not None else str(call.scope.get(_PHASE, NO_PHASE))
+        place = self._prefix + call.path
+        phase = self._phase_for(call, request)
+        nth = _count_in(call.scope, _WORKERS, place)
+        self._totals.workers += 1
+        if self._totals.workers > self.settings.workers:
+            self._lost(call, place)
+            return self._drop(request, phase)
+        worker = OneWorker(self.run_id, self._recorder, request, phase, self._thread_id(place, nth), place)
+        try:
+            performed = await worker.perform(self._perform)
+        finally:
+            group = self._group(call)
+            if group is not None and worker.ended_at is not None:
+                group.worker_ended(call.scope, worker.ended_at)
+        self._totals.full_price += performed.full_price
+        if performed.error is not None:
+            self._failed(performed.error)
+            self._lost(call, place)
+        return performed.value
+
+    def _phase_for(self, call: Call, request: WorkerRequest) -> Phase:
         if request.phase is not None:
             self._open_phase(request.phase)
-        phase = self.phases.get(name, self._recorder.seconds())
-        self._workers += 1
-        if self._workers > self.settings.workers:
-            return self._drop(request, phase)
-        thread = _Worker(self, request, phase, f"{self.run_id}/t{self._workers:03d}", call.path)
-        return await thread.run(self._perform)
+            return self.phases.get(request.phase, 0.0)
+        return self._phase(call)
+
+    def _thread_id(self, place: str, nth: int) -> str:
+        known = self._threads.pop((place, nth), None)
+        if known is not None:
+            return known
+        self._totals.newest_thread += 1
+        return f"{self.run_id}/t{self._totals.newest_thread:03d}"
 
     def _drop(self, request: WorkerRequest, phase: Phase) -> None:
         limit = self.settings.workers
         phase.dropped += 1
         self._recorder.emit("run.dropped", {"label": request.label, "limit": limit})
-        if self._workers > 2 * limit:
+        if self._totals.workers > 2 * limit:
             raise Runaway(
-                f"the plan asked for {self._workers} workers, twice the limit of {limit} a run; bound its loops, or "
-                "raise `limits.workers` in the configuration"
+                f"the plan asked for {self._totals.workers} workers, twice the limit of {limit} a run; bound its "
+                "loops, or raise `limits.workers` in the configuration"
             )
+
+    def _lost(self, call: Call, place: str) -> None:
+        group = self._group(call)
+        if group is not None:
+            group.answer_lost(place)
+
+    def _failed(self, error: str) -> None:
+        room = error in self.failures or len(self.failures) < _KINDS_OF_FAILURE
+        self.failures[error if room else _OTHER_FAILURES] += 1
 
     # --- what the core's words do
 
     def phase(self, call: Call, title: str | None) -> None:
         """Open a phase for the calling task; ``None`` leaves the one it is in. The last task to leave one ends it."""
+        task = self._prefix + call.path
+        group = self._prefix + call.path.rpartition(".")[0] if call.path else self._prefix[:-1]
         former = call.scope.get(_PHASE)
-        if former != title:
-            self._leave_phase(str(former), call.path)
+        if isinstance(former, tuple) and former[1] == task:
+            if former[0] == title:
+                return
+            if self.phases.leave(former[0], group):
+                self._close_phase(former[0])
         if title is None:
-            call.scope.pop(_PHASE, None)
+            call.scope[_PHASE] = (NO_PHASE, "")
             return
-        call.scope[_PHASE] = title
-        self._in_phase.setdefault(title, set()).add(call.path)
+        call.scope[_PHASE] = (title, task)
+        self.phases.enter(title, group)
         self._open_phase(title)
-
-    def _leave_phase(self, title: str, task: str) -> None:
-        inside = self._in_phase.get(title, set())
-        if task in inside:
-            inside.remove(task)
-            if not inside:
-                self._close_phase(title)
 
     def log(self, message: str) -> None:
         """Say something in the run's event stream."""
@@ -147,19 +202,45 @@ class RunHost:
 
     def budget(self, call: Call) -> float:
         """Return what the plan may still spend at full price, in credits rounded to 0.01; recorded in the journal."""
-        count = self._journal_counts.get(call.path, 0)
-        self._journal_counts[call.path] = count + 1
-        place = f"{call.path}:{count}"
-        left = self._recorded.get(place)
-        value = float(left) if left is not None else round(credits_of(max(0, self._budget_left(self.full_price))), 2)
-        self._journal(place, value)
-        return value
+        place = self.journal_place(call)
+        value = self.recorded(place, "budget")
+        if value is None:
+            value = round(credits_of(max(0, self._budget_left(self._totals.full_price))), 2)
+        self.record(place, "budget", value)
+        return float(value)
+
+    def journal_place(self, call: Call) -> str:
+        """Return where the journal keeps what this call returns.
+
+        A word that waits has an address of its own; others share that of their task and are counted there.
+        """
+        path = self._prefix + call.path
+        if call.path and call.path.count(".") % 2 == 0:
+            return path
+        return f"{path}:{_count_in(call.scope, _ENTRIES, path)}"
+
+    def recorded(self, place: str, word: str) -> Any:
+        """Return what the word returned there at an earlier start of this run, or ``None``.
+
+        :raises JournalDiverged: another word was called there.
+        """
+        entry = self._recorded.get(place)
+        if entry is None:
+            return None
+        if entry["word"] != word:
+            raise JournalDiverged(place, f"{entry['word']}()", f"{word}()")
+        return entry["value"]
+
+    def record(self, place: str, word: str, value: Any) -> None:
+        """Write to the journal; it is durable before the next question goes out."""
+        self._journal(place, {"word": word, "value": value})
 
     def task_failed(self, call: Call, path: str, error: PlanFailed) -> None:
-        """Note that a task of the plan failed; its value is ``None``."""
-        name = str(call.scope.get(_PHASE, NO_PHASE))
-        self.phases.get(name, self._recorder.seconds()).failed += 1
-        self._recorder.emit("run.log", {"message": f"task {path} failed: {error}"[:_EVENT_TEXT_LENGTH]})
+        """Note that a task which a call runs failed; its value is ``None``. A lost answer in it counts alone."""
+        group = self._group(call)
+        if group is None or not group.lacks_answer(self._prefix + path):
+            self._phase(call).tasks_failed += 1
+        self._recorder.emit("run.log", {"message": f"task {self._prefix}{path} failed: {error}"[:_EVENT_TEXT_LENGTH]})
 
     def malformed(self, call: Call, place: str, reason: str) -> None:
         """Note that something a worker said could not be used."""
@@ -167,37 +248,60 @@ class RunHost:
 
     def left_undecided(self, call: Call, place: str, reason: str, about: Mapping[str, Any]) -> None:
         """Note a question that too many failed workers left open; it counts as a hole."""
-        name = str(call.scope.get(_PHASE, NO_PHASE))
-        self.phases.get(name, self._recorder.seconds()).undecided += 1
+        self._phase(call).undecided += 1
         self.undecided.append({"place": place, "reason": reason, **about})
         self._recorder.emit("run.undecided", {"place": place, "reason": reason[:_EVENT_TEXT_LENGTH]})
 
     @contextmanager
-    def barrier(self, call: Call) -> Iterator[None]:
+    def group(self, call: Call) -> Iterator[None]:
         """Wait for a group of tasks; the time that finished workers wait for the slowest is counted as idle."""
-        ends = self._barriers[call.path] = {}
+        outer = self._group(call)
+        group = call.scope[_GROUP] = Group(self._prefix + call.path)
         try:
             yield
         finally:
-            del self._barriers[call.path]
-            now = self._recorder.seconds()
-            name = str(call.scope.get(_PHASE, NO_PHASE))
-            self.phases.get(name, now).idle_s += sum(now - ended for ended in ends.values())
+            call.scope[_GROUP] = outer
+            self._phase(call).idle_s += group.idle_s(self._recorder.seconds())
+            if outer is not None:
+                group.pass_on(outer, call.scope)
+            for title in self.phases.leave_all(group.path):
+                self._close_phase(title)
 
-    def _note_end(self, place: str) -> None:
-        """Tell every open barrier above a worker's place when the last worker of that task ended."""
-        parts = place.split(".")
-        for depth in range(1, len(parts)):
-            ends = self._barriers.get(".".join(parts[:depth]))
-            if ends is not None:
-                ends[parts[depth]] = self._recorder.seconds()
+    @contextmanager
+    def saved_plan(self, call: Call, args: Mapping[str, Any]) -> Iterator[RunHost]:
+        """Give the host of a saved plan that this call runs: the same run, with places of its own below this one.
+
+        :raises RuntimeError: the calling plan is a saved one itself.
+        :raises Runaway: the run has started as many as it may have workers.
+        """
+        if self._prefix:
+            raise RuntimeError("a saved plan cannot run another one: plan() works one level deep; put its steps here")
+        self._totals.saved_plans += 1
+        if self._totals.saved_plans > self.settings.workers:
+            raise Runaway(
+                f"the plan started more than {self.settings.workers} saved plans, the limit of workers a run; bound "
+                "its loops, or raise `limits.workers` in the configuration"
+            )
+        with self.group(call):
+            inner = copy(self)
+            inner.args = args
+            inner._prefix = f"{call.path}/"
+            inner._outer = {key: call.scope[key] for key in (_PHASE, _GROUP) if key in call.scope}
+            yield inner
+
+    def saved_plan_failed(self, call: Call, name: str, error: PlanFailed) -> None:
+        """Note that a saved plan failed; its value is ``None``."""
+        self._phase(call).tasks_failed += 1
+        said = f"the saved plan {name} failed at its line {error.line}: {error.kind}: {error.detail}"
+        self._recorder.emit("run.log", {"message": said[:_EVENT_TEXT_LENGTH]})
 
     def asked_before(self, request: WorkerRequest) -> bool:
         """Return whether this plan has asked this very question before, sample and all."""
-        key = (request.word, *map(repr, request.identity), request.role, request.sample)
-        if key in self._questions_seen:
+        key = repr((request.word, request.identity, request.role, request.sample)).encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(key, digest_size=16).digest()
+        if digest in self._questions_seen:
             return True
-        self._questions_seen.add(key)
+        self._questions_seen.add(digest)
         return False
 
     def close(self) -> None:
@@ -205,15 +309,33 @@ class RunHost:
         for phase in self.phases.opened():
             self._close_phase(phase.name)
 
+    # --- what came of it
+
+    @property
+    def full_price(self) -> int:
+        """What the answers so far cost at full price, in micro-credits."""
+        return self._totals.full_price
+
     @property
     def holes(self) -> int:
-        """Workers and questions that the outcome lacks."""
+        """Workers, tasks and questions that the outcome lacks."""
         return sum(phase.holes for phase in self.phases.all())
 
     @property
     def agents(self) -> int:
         """Workers that were started."""
         return sum(phase.started for phase in self.phases.all())
+
+    # --- a task's phase and group
+
+    def _phase(self, call: Call) -> Phase:
+        inside = call.scope.get(_PHASE) or self._outer.get(_PHASE)
+        name = inside[0] if isinstance(inside, tuple) else NO_PHASE
+        return self.phases.get(name, self._recorder.seconds())
+
+    def _group(self, call: Call) -> Group | None:
+        group = call.scope.get(_GROUP) or self._outer.get(_GROUP)
+        return group if isinstance(group, Group) else None
 
     def _open_phase(self, title: str) -> None:
         phase, opened = self.phases.open(title, self._recorder.seconds())
@@ -233,102 +355,14 @@ class RunHost:
         )
 
 
-class _Worker:
-    """One worker from its start to what it leaves behind."""
+def _count_in(scope: dict[str, object], key: str, place: str) -> int:
+    """Return how many were counted at this place before. A task is at one place at a time, so it keeps one count."""
+    last = scope.get(key)
+    count = last[1] + 1 if isinstance(last, tuple) and last[0] == place else 0
+    scope[key] = (place, count)
+    return count
 
-    def __init__(self, host: RunHost, request: WorkerRequest, phase: Phase, thread: str, place: str) -> None:
-        self._host = host
-        self._recorder = host._recorder
-        self._request = request
-        self._phase = phase
-        self._label = (request.label or "worker")[:_LABEL_LENGTH]
-        self._thread = thread
-        self._place = place
-        self._status = "waiting"
-        self._began: float | None = None
-        self._ended_at: float | None = None
-        self._left = Performed(value=None)
 
-    async def run(self, perform: Perform) -> Any:
-        asker = Asker(run=self._host.run_id, thread=self._thread, started=self._started)
-        try:
-            performed = await perform(self._request, asker)
-        except PlanloomError as error:
-            self._stopped(error)
-            if isinstance(error, RunAborted):
-                raise
-            raise RunFailed(error) from error
-        except BaseException as error:
-            self._stopped(error)
-            raise
-        self._ended(performed)
-        return performed.value
-
-    def _started(self) -> None:
-        if self._status != "waiting":
-            return
-        self._phase.started += 1
-        self._phase.running += 1
-        self._status, self._began = "running", self._recorder.seconds()
-        self._recorder.emit(
-            "run.agent_started", {"thread": self._thread, "label": self._label, "phase": self._phase.name}
-        )
-        self._recorder.thread(self._thread, self._row)
-
-    def _ended(self, performed: Performed) -> None:
-        self._started()
-        ok = performed.error is None
-        phase, host = self._phase, self._host
-        phase.running -= 1
-        phase.done += ok
-        phase.failed += not ok
-        phase.calls += performed.calls
-        phase.prompt_tokens += performed.prompt_tokens
-        phase.completion_tokens += performed.completion_tokens
-        phase.full_price += performed.full_price
-        if performed.error is not None:
-            host.failures[performed.error] += 1
-        host.full_price += performed.full_price
-        self._finish("done" if ok else "failed", performed)
-
-    def _stopped(self, error: BaseException) -> None:
-        if self._status == "running":
-            self._phase.running -= 1
-            self._finish("cancelled", Performed(value=None, error=str(error)[:300]))
-
-    def _finish(self, status: str, performed: Performed) -> None:
-        self._status, self._ended_at, self._left = status, self._recorder.seconds(), performed
-        self._recorder.thread(self._thread, self._row)
-        self._host._note_end(self._place)
-        self._recorder.emit(
-            "run.agent_ended",
-            {
-                "thread": self._thread,
-                "label": self._label,
-                "phase": self._phase.name,
-                "ok": performed.error is None,
-                "credits": credits_of(performed.cost),
-                "seconds": round(self._ended_at - (self._began or 0.0), 3),
-                "cached": performed.cached,
-            },
-        )
-
-    def _row(self) -> ThreadRow:
-        left = self._left
-        return ThreadRow(
-            id=self._thread,
-            run=self._host.run_id,
-            place=self._place,
-            phase=self._phase.name,
-            label=self._label,
-            model=left.model,
-            role=self._request.role,
-            status=self._status,
-            started=self._began,
-            ended=self._ended_at,
-            cost=left.cost,
-            fingerprints=left.fingerprints,
-            result=left.value,
-            error=left.error,
-            raw=left.raw if left.error else None,
-        )
+def _number_of(thread: str) -> int:
+    number = thread.rpartition("/t")[2]
+    return int(number) if number.isdigit() else 0

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from planlang import Call, Function, Value, Vocabulary, Word
+from planlang import Call, Value, Vocabulary, Word
 
+from ._signatures import signature_of
+from ._words_tasks import task_words
 from .questions import canonical_json
 from .runtime import RunHost, host_of
+from .saved_plans import SavedPrograms, saved_plans
 from .settings import STANDARD_ROLES
 from .tokens import estimate_text_tokens
 from .workers import Conversation, Schema, WorkerRequest
@@ -33,18 +35,15 @@ def build_vocabulary(registry: Registry, settings: Settings, kits: Sequence[Kit]
     roles = dict.fromkeys(STANDARD_ROLES)
     for kit in kits:
         roles.update(dict.fromkeys(kit.roles))
-    entries = [*_core_entries(tuple(roles))]
+    programs = SavedPrograms(saved_plans(kits, settings))
+    entries = [*_core_entries(tuple(roles)), programs.word()]
     for kit in kits:
         entries.extend(kit.vocabulary(registry, settings))
     try:
-        return Vocabulary(entries)
+        programs.vocabulary = Vocabulary(entries)
     except ValueError as error:
         raise PluginError(f"the kits {', '.join(k.name for k in kits)} cannot be used together: {error}") from error
-
-
-def signature_of(shape: object) -> inspect.Signature:
-    """Return the signature that a plan sees: that of ``shape``, with its annotations as types."""
-    return inspect.signature(shape, eval_str=True)  # type: ignore[arg-type]  # any function will do
+    return programs.vocabulary
 
 
 def _core_entries(roles: tuple[str, ...]) -> list[Word | Value]:
@@ -60,14 +59,7 @@ def _core_entries(roles: tuple[str, ...]) -> list[Word | Value]:
             choice_nouns={"model": "model role"},
             aliases={"role": "model"},
         ),
-        Word(
-            "parallel",
-            _parallel,
-            signature=signature_of(_parallel_shape),
-            doc="runs a list of lambdas at once; their values in order, None for one that failed",
-            suspends=True,
-            runs_tasks=True,
-        ),
+        *task_words(),
         Word("phase", _phase, signature=signature_of(_phase_shape), doc="names the part of the plan that begins here"),
         Word("log", _log, signature=signature_of(_log_shape), doc="says something to the person who watches"),
         Word("budget", _budget, signature=signature_of(_budget_shape), doc="credits that are left, as a float"),
@@ -90,9 +82,6 @@ def _agent_shape(
     sample: int = 0,
     phase: str | None = None,
 ) -> None: ...
-
-
-def _parallel_shape(thunks: list) -> None: ...  # type: ignore[type-arg]  # as a plan may write it
 
 
 def _phase_shape(title: str | None) -> None: ...
@@ -145,14 +134,6 @@ def _schema(schema: Mapping[str, Any] | None) -> Schema | None:
     except SchemaError as error:
         raise ValueError(f"`schema` is not a JSON Schema: {error.message[:200]}") from error
     return Schema(name="answer", shown=schema)
-
-
-async def _parallel(call: Call, thunks: Sequence[Function]) -> list[Any]:
-    if not isinstance(thunks, list | tuple):
-        raise TypeError(f"parallel() takes a list of lambdas, got {type(thunks).__name__}")
-    host = host_of(call)
-    with host.barrier(call):
-        return await call.run_tasks(thunks, lambda path, error: host.task_failed(call, path, error))
 
 
 def _phase(call: Call, title: str | None) -> None:

@@ -39,6 +39,10 @@ class Function(Protocol):
     def parameters(self) -> int:
         """How many positional parameters it takes at most."""
 
+    @property
+    def required(self) -> int:
+        """How many of them must be given."""
+
 
 class Call(Protocol):
     """What a word is told about the place it was called from; its first argument.
@@ -89,6 +93,9 @@ class Word(NamedTuple):
     :ivar spends: a call may cost money.
     :ivar suspends: a call may wait.
     :ivar runs_tasks: it runs functions it is given as tasks.
+    :ivar functions: for a parameter that takes such a function, or a list of them: how few and how many arguments each
+        is given, ``{"thunks": (0, 0)}`` or ``{"stages": (1, 3)}``. Without any, a ``*`` parameter takes stages, else
+        the first parameter takes thunks.
     :ivar choices: for a parameter that takes a name: the names there are.
     :ivar choice_nouns: what such a name is called in messages, ``lens`` for example.
     :ivar aliases: other keyword spellings that are accepted with advice: ``{"role": "model"}``.
@@ -101,6 +108,7 @@ class Word(NamedTuple):
     spends: bool = False
     suspends: bool = False
     runs_tasks: bool = False
+    functions: Mapping[str, tuple[int, int]] = _NONE
     choices: Mapping[str, Collection[str]] = _NONE
     choice_nouns: Mapping[str, str] = _NONE
     aliases: Mapping[str, str] = _NONE

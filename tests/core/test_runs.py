@@ -509,7 +509,7 @@ def test_a_budget_seen_by_a_plan_is_the_same_however_much_came_from_the_ledger(p
         first = await run_plan(loom, source, cap=3)
         again = await run_plan(loom, source, cap=3)
         assert first.result == again.result == [3.0, 2.8]
-        assert list(loom.store.journal(first.run_id).values()) == [3.0, 2.8]
+        assert [entry["value"] for entry in loom.store.journal(first.run_id).values()] == [3.0, 2.8]
 
     play(echo, scenario)
 
@@ -532,7 +532,7 @@ def test_an_unfinished_run_that_is_begun_again_decides_as_it_did_before(play: Pl
     async def goes_on(loom: Loom, server: LoopbackServer) -> None:
         job = Job(title="A job", cap=3_000_000)
         recorded = loom.recorded(job, source)
-        assert recorded == {":0": 3.0}
+        assert recorded == {":0": {"word": "budget", "value": 3.0}}
         assert (await run_plan(loom, source, cap=3, budget="books", recorded=recorded)).result == 3.0
         assert loom.recorded(job, source) == {}
 

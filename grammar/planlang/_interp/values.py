@@ -120,6 +120,11 @@ class GuestFunction:
         """How many positional parameters it takes at most."""
         return int(self.code.positional)
 
+    @property
+    def required(self) -> int:
+        """How many of them must be given."""
+        return self.parameters - len(self.defaults)
+
 
 class WordValue:
     """A word of the vocabulary, as a value.
@@ -142,6 +147,13 @@ class WordValue:
         """How many positional parameters it takes at most."""
         kinds = [p.kind for p in self.word.signature.parameters.values()]
         return sum(kind in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD) for kind in kinds)
+
+    @property
+    def required(self) -> int:
+        """How many of them must be given."""
+        parameters = self.word.signature.parameters.values()
+        by_place = (p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+        return sum(p.default is p.empty for p in by_place)
 
 
 class Builtin:
@@ -168,6 +180,11 @@ class Builtin:
     def parameters(self) -> int:
         """How many positional parameters it takes at most."""
         return self.most
+
+    @property
+    def required(self) -> int:
+        """How many of them must be given."""
+        return self.least
 
     def expects(self) -> str:
         """Return how many arguments it takes, in words."""

@@ -1,0 +1,61 @@
+"""Groups of tasks that are waited for together: what workers' time was lost there, and which tasks lack an answer.
+
+A group lives in the scope of the task that waits, from which its tasks inherit it; what it must know of each task
+stands in that task's own scope, so that nothing is kept for a task that has ended.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Group"]
+
+# Key of a task's scope: the group it counts for, and when its last worker ended.
+_LAST_END = "last end"
+
+
+class Group:
+    """The tasks of one call that runs tasks.
+
+    :ivar path: the address of that call.
+    """
+
+    __slots__ = ("_ended", "_ends_s", "_last_s", "_lost", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._ended = 0
+        self._ends_s = 0.0
+        self._last_s: float | None = None
+        self._lost: set[str] = set()
+
+    def worker_ended(self, scope: dict[str, object], seconds: float) -> None:
+        """Note the end of a worker of the task with this scope; the task's last one counts."""
+        former = scope.get(_LAST_END)
+        if isinstance(former, tuple) and former[0] is self:
+            self._ends_s -= former[1]
+        else:
+            self._ended += 1
+        self._ends_s += seconds
+        self._last_s = seconds if self._last_s is None else max(self._last_s, seconds)
+        scope[_LAST_END] = (self, seconds)
+
+    def answer_lost(self, place: str) -> None:
+        """Note that a worker at this place, in a task of the group or below one, brought nothing back."""
+        self._lost.add(self._task_of(place))
+
+    def lacks_answer(self, task: str) -> bool:
+        """Whether the task with this path lost a worker's answer, which then explains its failure."""
+        return self._task_of(task) in self._lost
+
+    def idle_s(self, now_s: float) -> float:
+        """Seconds that tasks whose workers had ended waited for the last of the group."""
+        return self._ended * now_s - self._ends_s
+
+    def pass_on(self, outer: Group, scope: dict[str, object]) -> None:
+        """Count for the group that the waiting task, with this scope, is in itself."""
+        if self._last_s is not None:
+            outer.worker_ended(scope, self._last_s)
+        if self._lost:
+            outer.answer_lost(self.path)
+
+    def _task_of(self, place: str) -> str:
+        return place[len(self.path) + 1 :].partition(".")[0]

@@ -1,0 +1,141 @@
+"""One worker from its start to what it leaves behind: its thread, its events, its place in its phase's counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._errors import PlanloomError, RunAborted, RunFailed
+from .money import credits_of
+from .stores import ThreadRow
+from .workers import Asker, Performed, WorkerRequest
+
+if TYPE_CHECKING:
+    from ._phases import Phase
+    from ._recorder import Recorder
+    from .runtime import Perform
+
+__all__ = ["OneWorker"]
+
+_LABEL_LENGTH = 120
+_ERROR_LENGTH = 300
+
+
+class OneWorker:
+    """A worker of a run.
+
+    :param thread: the id of what it leaves behind. :param place: its address in the plan.
+    :ivar ended_at: when it ended, in seconds since the run began.
+    """
+
+    __slots__ = (
+        "_began",
+        "_label",
+        "_left",
+        "_phase",
+        "_place",
+        "_recorder",
+        "_request",
+        "_run",
+        "_status",
+        "_thread",
+        "ended_at",
+    )
+
+    def __init__(
+        self, run: str, recorder: Recorder, request: WorkerRequest, phase: Phase, thread: str, place: str
+    ) -> None:
+        self._run, self._recorder, self._request, self._phase = run, recorder, request, phase
+        self._label = (request.label or "worker")[:_LABEL_LENGTH]
+        self._thread, self._place = thread, place
+        self._status = "waiting"
+        self._began = 0.0
+        self._left: Performed | None = None
+        self.ended_at: float | None = None
+
+    async def perform(self, perform: Perform) -> Performed:
+        """Have the request carried out and return what came of it.
+
+        :raises RunAborted: the run must end.
+        """
+        try:
+            performed = await perform(self._request, Asker(run=self._run, thread=self._thread, started=self._started))
+        except PlanloomError as error:
+            self._stopped(str(error))
+            if isinstance(error, RunAborted):
+                raise
+            raise RunFailed(error) from error
+        except BaseException as error:
+            self._stopped(str(error) or "cancelled: its answer is not waited for")
+            raise
+        self._count(performed)
+        return performed
+
+    def _started(self) -> None:
+        if self._status != "waiting":
+            return
+        self._phase.started += 1
+        self._phase.running += 1
+        self._status, self._began = "running", self._recorder.seconds()
+        self._recorder.emit(
+            "run.agent_started", {"thread": self._thread, "label": self._label, "phase": self._phase.name}
+        )
+        self._recorder.thread(self._thread, self._row)
+
+    def _count(self, performed: Performed) -> None:
+        self._started()
+        ok, phase = performed.error is None, self._phase
+        phase.running -= 1
+        phase.done += ok
+        phase.failed += not ok
+        phase.calls += performed.calls
+        phase.prompt_tokens += performed.prompt_tokens
+        phase.completion_tokens += performed.completion_tokens
+        phase.full_price += performed.full_price
+        self._finish("done" if ok else "failed", performed)
+
+    def _stopped(self, why: str) -> None:
+        if self._status == "running":
+            self._phase.running -= 1
+            self._phase.cancelled += 1
+            self._finish("cancelled", Performed(value=None, error=why[:_ERROR_LENGTH]))
+
+    def _finish(self, status: str, left: Performed) -> None:
+        self._status, self._left, self.ended_at = status, left, self._recorder.seconds()
+        self._recorder.thread(self._thread, self._row)
+        self._recorder.emit(
+            "run.agent_ended",
+            {
+                "thread": self._thread,
+                "label": self._label,
+                "phase": self._phase.name,
+                "ok": left.error is None,
+                "credits": credits_of(left.cost),
+                "seconds": round(self.ended_at - self._began, 3),
+                "cached": left.cached,
+            },
+        )
+
+    def _row(self) -> ThreadRow:
+        row: dict[str, Any] = {
+            "id": self._thread,
+            "run": self._run,
+            "place": self._place,
+            "phase": self._phase.name,
+            "label": self._label,
+            "role": self._request.role,
+            "status": self._status,
+            "started": self._began,
+        }
+        left = self._left
+        if left is None:
+            return ThreadRow(model="", **row)
+        return ThreadRow(
+            model=left.model,
+            ended=self.ended_at,
+            cost=left.cost,
+            fingerprints=left.fingerprints,
+            result=left.value,
+            error=left.error,
+            raw=left.raw if left.error else None,
+            **row,
+        )

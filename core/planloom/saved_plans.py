@@ -1,0 +1,126 @@
+"""Saved plans: those that ship with kits and those that a project keeps, and the word that runs one inside another.
+
+A saved plan inside a run shares everything with it: budget, caps, journal, phases. What it leaves behind stands below
+the place that called it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planlang import Call, PlanFailed, PlanRejected, Program, Vocabulary, Word
+from planlang import compile as compile_program
+
+from ._errors import ConfigurationError, did_you_mean
+from ._signatures import signature_of
+from .kits import Kit, SavedPlan
+from .runtime import host_of
+
+if TYPE_CHECKING:
+    from .settings import Settings
+
+__all__ = ["SavedPrograms", "plan_digests", "saved_plans"]
+
+SUFFIX = ".plan"
+_FOLDER = "plans"
+_OWN_FOLDER = ".planloom"
+_PROBLEMS_SHOWN = 3
+
+
+def saved_plans(kits: Iterable[Kit], settings: Settings) -> dict[str, SavedPlan]:
+    """Return the saved plans of these kits and of the project by name; the project's stands for a kit's of its name.
+
+    A project keeps them as ``plans/NAME.plan`` beside its configuration, or as ``.planloom/plans/NAME.plan``.
+
+    :raises ConfigurationError: one cannot be read.
+    """
+    found = {plan.name: plan for kit in kits for plan in kit.saved_plans}
+    for folder in _folders(settings):
+        for path in sorted(folder.glob(f"*{SUFFIX}")):
+            found[path.stem] = SavedPlan(name=path.stem, title=str(path), source=_text(path))
+    return found
+
+
+def _folders(settings: Settings) -> list[Path]:
+    if settings.source is None:
+        return [Path(_OWN_FOLDER) / _FOLDER]
+    base = settings.source.parent
+    return [base / _OWN_FOLDER / _FOLDER, base / _FOLDER]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"the saved plan {path} cannot be read: {error}; correct it, or move it away"
+        ) from error
+
+
+def plan_digests(kits: Iterable[Kit], settings: Settings) -> dict[str, str]:
+    """Return the first twelve hex digits of the SHA-256 of each saved plan, by name; stored with every run."""
+    plans = saved_plans(kits, settings).values()
+    return {plan.name: hashlib.sha256(plan.source.encode("utf-8")).hexdigest()[:12] for plan in plans}
+
+
+class SavedPrograms:
+    """The saved plans of a job, each compiled when it is first run.
+
+    :ivar vocabulary: what they may call: all that the job's own plan may; given once that is known.
+    """
+
+    def __init__(self, plans: Mapping[str, SavedPlan]) -> None:
+        self.vocabulary: Vocabulary | None = None
+        self._plans = plans
+        self._programs: dict[str, Program] = {}
+
+    def word(self) -> Word:
+        """Return the word ``plan``."""
+        return Word(
+            "plan",
+            self._run,
+            signature=signature_of(_shape),
+            doc="runs a saved plan inside this one, its `args` given by keyword; its result, None when it failed",
+            spends=True,
+            suspends=True,
+            choices={"name": tuple(sorted(self._plans))},
+            choice_nouns={"name": "saved plan"},
+        )
+
+    def program(self, name: str) -> Program:
+        """Return a saved plan, ready to run.
+
+        :raises ValueError: there is none of that name, or it does not pass the check.
+        """
+        if name not in self._programs:
+            if name not in self._plans:
+                raise ValueError(f"no saved plan is named `{name}`; {did_you_mean(name, self._plans)}")
+            assert self.vocabulary is not None, "the vocabulary is given before any plan runs"
+            self._programs[name] = _compiled(self._plans[name], self.vocabulary)
+        return self._programs[name]
+
+    async def _run(self, call: Call, /, name: str, **args: Any) -> Any:
+        program = self.program(name)
+        host = host_of(call)
+        with host.saved_plan(call, args) as inner:
+            try:
+                return (await program.run(args, host=inner)).result
+            except PlanFailed as error:
+                host.saved_plan_failed(call, name, error)
+                return None
+
+
+def _shape(name: str, **args: Any) -> None: ...
+
+
+def _compiled(plan: SavedPlan, vocabulary: Vocabulary) -> Program:
+    try:
+        return compile_program(plan.source, vocabulary)
+    except PlanRejected as error:
+        shown = "; ".join(
+            f"line {p.line}: {p.message}" for p in error.problems[:_PROBLEMS_SHOWN] if p.severity == "problem"
+        )
+        raise ValueError(f"the saved plan `{plan.name}` does not pass the check: {shown}") from error
