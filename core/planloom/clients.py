@@ -32,6 +32,9 @@ __all__ = [
 ]
 
 
+JSON_MODES = ("json_schema", "json_object", "none")
+
+
 class ModelError(PlanloomError):
     """A call of a model failed.
 
@@ -83,6 +86,10 @@ class Endpoint:
     :ivar client: the name of the client plugin that speaks to it.
     :ivar url: base address, empty for a client that needs none.
     :ivar key_env: name of the environment variable that holds the key, empty for none. The key itself is never stored.
+    :ivar prefix_cache: whether it keeps the beginnings of questions, which makes them cheaper to share; ``None`` where
+        nobody said.
+    :ivar parameters: what is sent with every question of its roles, unless a role says otherwise.
+    :ivar drop: parameters that are not sent, though a role has them by default.
     :ivar settings: the client's own settings, as configured.
     :ivar timeouts: seconds by phase of a call: ``connect``, ``first_byte``, ``between_bytes``, ``total``.
     """
@@ -92,6 +99,9 @@ class Endpoint:
     url: str = ""
     key_env: str = ""
     json_mode: str = "json_schema"
+    prefix_cache: bool | None = None
+    parameters: Mapping[str, Any] = attrs.field(factory=dict)
+    drop: tuple[str, ...] = ()
     settings: Mapping[str, Any] = attrs.field(factory=dict)
     timeouts: Mapping[str, float] = attrs.field(factory=dict)
 
@@ -117,6 +127,8 @@ class ClientPlugin:
     :ivar name: what ``client = "..."`` says.
     :ivar open: makes a client for an endpoint. Quick, without I/O; heavy imports belong in it.
     :ivar settings: names of the endpoint settings it reads, so that a misspelled one is found.
+    :ivar json_modes: the values of ``json_mode`` that it can do, the default first.
+    :ivar unsent: parameters that roles have by default and its servers refuse: sent only where somebody sets them.
     :ivar model: for a client with just one model: gives its id, which changes whenever its answers may.
     :ivar free: its calls cost nothing and leave the machine on no account.
     """
@@ -125,5 +137,7 @@ class ClientPlugin:
     summary: str
     open: Callable[[Endpoint], ModelClient]
     settings: tuple[str, ...] = ()
+    json_modes: tuple[str, ...] = JSON_MODES
+    unsent: tuple[str, ...] = ()
     model: Callable[[], str] | None = None
     free: bool = False

@@ -205,10 +205,9 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 _SECTIONS = ("store", "budget", "limits", "gate", "endpoints", "roles", "prompts", "kits")
-_ENDPOINT_KEYS = ("client", "url", "key_env", "json_mode", "timeouts")
+_ENDPOINT_KEYS = ("client", "url", "key_env", "json_mode", "prefix_cache", "parameters", "drop", "timeouts")
 _TIMEOUT_KEYS = ("connect", "first_byte", "between_bytes", "total")
 _SENT_BY_PLANLOOM = ("messages", "model", "n", "response_format", "stream")
-_JSON_MODES = ("json_schema", "json_object", "none")
 # A billion credits, workers or seconds is a slip of the hand, and what lies far beyond it has no exact form in JSON.
 _MOST = 1_000_000_000
 _LONGEST_SHOWN = 60
@@ -256,9 +255,9 @@ class _Reader:
         table = self._table(tables, name, "endpoints.")
         plugin = self._client(table, where)
         self._known(table, (*_ENDPOINT_KEYS, *plugin.settings), where)
-        mode = self._text(table, "json_mode", where, "json_schema")
-        if mode not in _JSON_MODES:
-            raise self._fault(f"{where}.json_mode", f"is `{mode}`", did_you_mean(mode, _JSON_MODES))
+        mode = self._text(table, "json_mode", where, plugin.json_modes[0])
+        if mode not in plugin.json_modes:
+            raise self._fault(f"{where}.json_mode", f"is `{mode}`", did_you_mean(mode, plugin.json_modes))
         timeouts = self._table(table, "timeouts", f"{where}.")
         self._known(timeouts, _TIMEOUT_KEYS, f"{where}.timeouts")
         return Endpoint(
@@ -267,6 +266,9 @@ class _Reader:
             url=self._text(table, "url", where, ""),
             key_env=self._text(table, "key_env", where, ""),
             json_mode=mode,
+            prefix_cache=self._switch(table, "prefix_cache", where) if "prefix_cache" in table else None,
+            parameters=self._parameters(table, where),
+            drop=self._dropped(table, where),
             settings={key: table[key] for key in plugin.settings if key in table},
             timeouts={key: self._number(timeouts, key, f"{where}.timeouts") for key in timeouts},
         )
@@ -284,7 +286,7 @@ class _Reader:
         if name not in known:
             raise self._fault(where, "is not a role that a loaded kit uses", did_you_mean(name, known))
         table = self._table(tables, name, "roles.")
-        self._known(table, ("endpoint", "model", "price", "parameters"), where)
+        self._known(table, ("endpoint", "model", "price", "parameters", "drop"), where)
         endpoint = self._text(table, "endpoint", where)
         if endpoint not in endpoints:
             raise self._fault(
@@ -297,8 +299,30 @@ class _Reader:
             endpoint=endpoint,
             model=self._text(table, "model", where),
             price=self._price(table, where),
-            parameters=default_parameters(name) | self._parameters(table, where),
+            parameters=self._sent(name, table, where, endpoints[endpoint]),
         )
+
+    def _sent(self, name: str, table: Mapping[str, Any], where: str, endpoint: Endpoint) -> dict[str, Any]:
+        """Return a role's parameters: its own, over its endpoint's, over the defaults that the endpoint can take."""
+        unsent = self._registry.get("client", endpoint.client, ClientPlugin).unsent
+        standard = {key: value for key, value in default_parameters(name).items() if key not in unsent}
+        own = self._parameters(table, where)
+        dropped = {*endpoint.drop, *self._dropped(table, where)} - own.keys()
+        merged = {**standard, **endpoint.parameters, **own}
+        return {key: value for key, value in merged.items() if key not in dropped}
+
+    def _dropped(self, table: Mapping[str, Any], where: str) -> tuple[str, ...]:
+        names = table.get("drop", [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise self._fault(f"{where}.drop", f"is {names!r}", 'write a list of parameters: ["temperature", "top_p"]')
+        if "max_tokens" in names:
+            raise self._fault(
+                f"{where}.drop", "holds max_tokens, which bounds what a call may cost", "take it out, or rename it"
+            )
+        return tuple(names)
+
+    def _switch(self, table: Mapping[str, Any], key: str, where: str) -> bool:
+        return bool(self._value(table, key, where, None, lambda value: isinstance(value, bool), "true or false"))
 
     def _parameters(self, table: Mapping[str, Any], where: str) -> dict[str, Any]:
         given = self._table(table, "parameters", f"{where}.")

@@ -33,6 +33,7 @@ def test_the_wheel_holds_the_packages_and_nothing_of_the_folders_around_them(whe
     assert packages == {
         "planlang",
         "planloom",
+        "planloom_anthropic",
         "planloom_audit",
         "planloom_bench",
         "planloom_code",
