@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from planlang import Call, Function, Word
 
 from ._signatures import signature_of
 from .runtime import host_of
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["task_words"]
 
@@ -142,7 +144,10 @@ class _Race:
     async def _contend(self, index: int, call: Call) -> None:
         if self.winner is not None or index not in self._starters:
             return
-        task = asyncio.current_task()
+        # It takes 40 ms to import, which those who only check a plan need not pay.
+        from asyncio import current_task
+
+        task = current_task()
         assert task is not None
         self._running.add(task)
         try:
