@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-__all__ = ["Served", "completion", "dropped", "event_stream", "html", "json_answer", "tool_call"]
+__all__ = ["Served", "chunk_stream", "completion", "dropped", "event_stream", "html", "json_answer", "tool_call"]
 
 USAGE: Mapping[str, Any] = {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25}
 JSON_TYPE = {"content-type": "application/json"}
@@ -22,6 +22,9 @@ class Served:
     :ivar delay_s: silence before the first byte; infinite for a server that hangs.
     :ivar drop: close the connection without a byte of an answer.
     :ivar cut_after_bytes: close the connection after so many bytes of the body.
+    :ivar hang_after_bytes: say nothing more after so many bytes of the body, and leave the connection open.
+    :ivar chunked: send the body in chunks, its length not announced.
+    :ivar hang_up: close the connection behind the answer, though nothing said so.
     :ivar trickle_bytes: send the body so many bytes at a time, ``trickle_pause_s`` apart.
     :ivar padding_bytes: spaces sent behind the body, made while they are sent.
     """
@@ -32,9 +35,17 @@ class Served:
     delay_s: float = 0.0
     drop: bool = False
     cut_after_bytes: int | None = None
+    hang_after_bytes: int | None = None
+    chunked: bool = False
+    hang_up: bool = False
     trickle_bytes: int | None = None
     trickle_pause_s: float = 0.0
     padding_bytes: int = 0
+
+    @property
+    def json(self) -> Any:
+        """The body, parsed."""
+        return json.loads(self.body)
 
     def after(self, delay_s: float) -> Served:
         """Return the same answer after a silence."""
@@ -47,6 +58,18 @@ class Served:
     def cut(self, after_bytes: int) -> Served:
         """Return the same answer, its connection cut in the middle of the body."""
         return attrs.evolve(self, cut_after_bytes=after_bytes)
+
+    def stuck(self, after_bytes: int) -> Served:
+        """Return the same answer, which stops coming in the middle of the body."""
+        return attrs.evolve(self, hang_after_bytes=after_bytes)
+
+    def in_chunks(self) -> Served:
+        """Return the same answer in chunks, as streams come."""
+        return attrs.evolve(self, chunked=True)
+
+    def hanging_up(self) -> Served:
+        """Return the same answer, behind which the server closes the connection."""
+        return attrs.evolve(self, hang_up=True)
 
     def trickled(self, size_bytes: int, pause_s: float) -> Served:
         """Return the same answer, sent a few bytes at a time."""
@@ -98,18 +121,36 @@ def html(title: str = "Bad gateway", status: int = 200, content_type: str = "tex
     return Served(body=page.encode(), status=status, headers={"content-type": content_type})
 
 
-def event_stream(deltas: Sequence[str], *, finish_reason: str | None = "stop", done: bool = True) -> Served:
-    """Return a completion as server-sent events, one for each piece of text, then usage."""
-    last: dict[str, Any] = {"choices": [{"index": 0, "delta": {}, "finish_reason": finish_reason}]}
-    chunks: list[dict[str, Any]] = [
-        {"model": "loopback-1", "choices": [{"index": 0, "delta": {"content": delta}, "finish_reason": None}]}
-        for delta in deltas
-    ]
-    chunks += [last, {"choices": [], "usage": dict(USAGE)}]
+def event_stream(
+    deltas: Sequence[str | Mapping[str, Any]],
+    *,
+    finish_reason: str | None = "stop",
+    usage: Mapping[str, Any] | None = USAGE,
+    done: bool = True,
+) -> Served:
+    """Return a completion as server-sent events: the role, one for each piece, the finish reason, then usage.
+
+    :param deltas: pieces of text, or whole deltas.
+    """
+    pieces = [{"content": delta} if isinstance(delta, str) else dict(delta) for delta in deltas]
+    chunks = [_chunk(delta) for delta in ({"role": "assistant", "content": ""}, *pieces)]
+    chunks.append(_chunk({}, finish_reason))
+    if usage is not None:
+        chunks.append({"model": "loopback-1", "choices": [], "usage": dict(usage)})
+    return chunk_stream(*chunks, done=done)
+
+
+def chunk_stream(*chunks: Mapping[str, Any], done: bool = True) -> Served:
+    """Return any chunks as server-sent events, after a comment as gateways send them."""
     lines = [": a comment\n\n", *(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)]
     if done:
         lines.append("data: [DONE]\n\n")
     return Served(body="".join(lines).encode(), headers={"content-type": "text/event-stream"})
+
+
+def _chunk(delta: Mapping[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": dict(delta), "finish_reason": finish_reason}
+    return {"model": "loopback-1", "choices": [choice]}
 
 
 def dropped() -> Served:

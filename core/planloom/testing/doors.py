@@ -15,13 +15,14 @@ from typing import Any
 
 from planloom._abort import Abort
 from planloom._budget_line import BudgetLine, OnCap
+from planloom._lanes import Lane
 from planloom._pauses import Pauses
 from planloom._slots import Slots
 from planloom.clients import ModelClient
-from planloom.front_door import Asker, FrontDoor, Mode
+from planloom.front_door import Asker, Effort, FrontDoor, Mode
 from planloom.money import Price, micro_of
 from planloom.questions import Question, Reply, message_of
-from planloom.settings import RoleSettings
+from planloom.settings import AtQuota, RoleSettings
 from planloom.stores import Store
 
 __all__ = ["BUDGET", "ENDPOINT", "Doorway", "doorway", "worker_role"]
@@ -52,6 +53,9 @@ class Doorway:
         on_cap: OnCap,
         mode: Mode,
         in_flight: int,
+        at_quota: AtQuota,
+        warms: bool | None,
+        versions: Mapping[str, int],
         seed: int,
     ) -> None:
         self.store = store
@@ -59,18 +63,21 @@ class Doorway:
         self.abort = Abort()
         self.events: list[tuple[str, Mapping[str, Any]]] = []
         self.pauses: list[str | None] = []
-        self.slots = Slots(in_flight)
+        self.lane = Lane(Slots(in_flight, name=ENDPOINT), warms=warms)
         pauses = Pauses(self.pauses.append)
         line = BudgetLine(store, BUDGET, on_cap=on_cap, abort=self.abort, emit=self._hear, pauses=pauses)
         self.door = FrontDoor(
             store,
             client_of=clients.get,
             line=line,
-            slots=lambda endpoint: self.slots,
+            lane_of=lambda endpoint: self.lane,
+            in_flight=in_flight,
             abort=self.abort,
             emit=self._hear,
             pauses=pauses,
             mode=mode,
+            at_quota=at_quota,
+            versions=versions,
             seed=seed,
         )
 
@@ -91,10 +98,10 @@ class Doorway:
             sample=(0, sample),
         )
 
-    async def ask(self, text: str, sample: int = 0, thread: str = "run/t001") -> Reply:
+    async def ask(self, text: str, sample: int = 0, thread: str = "run/t001", worker_timeout_s: float = 1_800) -> Reply:
         """Ask one question."""
         asker = Asker(run="run", thread=thread, started=lambda: None)
-        return await self.door.ask(self.question(text, sample), self.role, asker)
+        return await self.door.ask(self.question(text, sample), self.role, asker, Effort(worker_timeout_s))
 
     async def ask_all(self, texts: list[str]) -> list[Reply | BaseException]:
         """Ask questions at once and return what became of each, in order."""
@@ -111,6 +118,9 @@ async def doorway(
     on_cap: OnCap = "stop",
     mode: Mode = "collect",
     in_flight: int = 16,
+    at_quota: AtQuota = "wait",
+    warms: bool | None = None,
+    versions: Mapping[str, int] | None = None,
     seed: int = 0,
 ) -> AsyncIterator[Doorway]:
     """Give a door on a store; when it closes, the calls in flight are waited for. The store and clients stay open.
@@ -118,7 +128,18 @@ async def doorway(
     :param cap: of the budget ``job``, in credits.
     """
     await store.open_budget(BUDGET, micro_of(cap))
-    made = Doorway(store, clients, role or worker_role(), on_cap=on_cap, mode=mode, in_flight=in_flight, seed=seed)
+    made = Doorway(
+        store,
+        clients,
+        role or worker_role(),
+        on_cap=on_cap,
+        mode=mode,
+        in_flight=in_flight,
+        at_quota=at_quota,
+        warms=warms,
+        versions=versions or {},
+        seed=seed,
+    )
     try:
         yield made
     finally:

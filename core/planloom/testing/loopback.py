@@ -1,4 +1,5 @@
-"""A real HTTP server on 127.0.0.1 that answers as a script says, well or badly.
+"""A real HTTP server on 127.0.0.1 that answers as a script says, well or badly, in the dialects of chat completions
+and of Anthropic's messages.
 
 Model clients are tested against sockets, not against stand-ins for their own code: what breaks them is a cut
 connection, a page instead of JSON, a body without end. The script is one answer, a list of answers given in turn (the
@@ -24,23 +25,31 @@ from typing import Any
 
 import attrs
 
-from ._served import Served, completion, dropped, event_stream, html, json_answer, tool_call
+from ._served import Served, chunk_stream, completion, dropped, event_stream, html, json_answer, tool_call
+from ._served_messages import api_error, message, message_events, message_stream, tool_use
 
 __all__ = [
     "LoopbackServer",
     "Received",
     "Script",
     "Served",
+    "api_error",
+    "chunk_stream",
     "completion",
     "dropped",
     "event_stream",
     "html",
     "json_answer",
+    "message",
+    "message_events",
+    "message_stream",
     "serving",
     "tool_call",
+    "tool_use",
 ]
 
 HEAD_END = b"\r\n\r\n"
+LAST_CHUNK = b"0\r\n\r\n"
 CHUNK_BYTES = 64 * 1024
 BACKLOG = 4096  # five hundred clients connect in one burst
 REMEMBERED = 100  # requests kept whole; all are counted
@@ -69,16 +78,28 @@ class Received:
         """The text of the last message, or the whole body when it holds none."""
         try:
             content = self.json["messages"][-1]["content"]
+            return content if isinstance(content, str) else "".join(block["text"] for block in content)
         except (ValueError, LookupError, TypeError):
             return self.body.decode("utf-8", "replace")
-        return content if isinstance(content, str) else json.dumps(content)
+
+    @property
+    def wants_stream(self) -> bool:
+        """Whether the answer is wanted piece by piece."""
+        try:
+            return self.json["stream"] is True
+        except (ValueError, LookupError, TypeError):
+            return False
 
 
 Script = Served | Sequence[Served] | Callable[[Received], Served]
 
 
 def _echo(request: Received) -> Served:
-    return completion(f"ok: {request.question}")
+    """Answer in the dialect of the request, streamed where it wants that."""
+    text = f"ok: {request.question}"
+    if request.target.endswith("/messages"):
+        return message_stream([text]) if request.wants_stream else message(text)
+    return event_stream([text]) if request.wants_stream else completion(text)
 
 
 def _in_turn(answers: Sequence[Served]) -> Callable[[Received], Served]:
@@ -225,17 +246,23 @@ class _Connection(asyncio.Protocol):
             self._transport.abort()
             return
         self._transport.write(_head(answer))
+        stops = [at for at in (answer.cut_after_bytes, answer.hang_after_bytes) if at is not None]
         sent = 0
         for piece in _pieces(answer):
-            if answer.cut_after_bytes is not None and sent + len(piece) >= answer.cut_after_bytes:
-                self._transport.write(piece[: answer.cut_after_bytes - sent])
+            if stops and sent + len(piece) >= stops[0]:
+                self._transport.write(_framed(piece[: stops[0] - sent], answer))
+                await _silence(0.0 if answer.hang_after_bytes is None else math.inf)
                 self._transport.close()
                 return
-            self._transport.write(piece)
+            self._transport.write(_framed(piece, answer))
             sent += len(piece)
             await self._writable.wait()
             if answer.trickle_bytes:
                 await asyncio.sleep(answer.trickle_pause_s)
+        if answer.chunked:
+            self._transport.write(LAST_CHUNK)
+        if answer.hang_up:
+            self._transport.close()
 
 
 async def _silence(delay_s: float) -> None:
@@ -245,8 +272,13 @@ async def _silence(delay_s: float) -> None:
         await asyncio.sleep(delay_s)
 
 
+def _framed(piece: bytes, answer: Served) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(piece), piece) if answer.chunked and piece else piece
+
+
 def _head(answer: Served) -> bytes:
-    headers = {"content-length": str(len(answer.body) + answer.padding_bytes), **answer.headers}
+    length = {"content-length": str(len(answer.body) + answer.padding_bytes)}
+    headers = {**({"transfer-encoding": "chunked"} if answer.chunked else length), **answer.headers}
     lines = [
         f"HTTP/1.1 {answer.status} {responses.get(answer.status, 'Odd')}",
         *(f"{name}: {value}" for name, value in headers.items()),
