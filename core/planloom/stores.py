@@ -13,11 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
 from .questions import Question, Reply
+
+if TYPE_CHECKING:
+    from .store_tools import StoreTools
 
 __all__ = [
     "Answered",
@@ -345,9 +348,11 @@ class StorePlugin:
     :ivar name: what ``store.kind`` says.
     :ivar open: opens (and where needed makes or migrates) the store at a location; the location is a path for embedded
         stores. ``:memory:`` gives one that ends with the process.
+    :ivar tools: gives the tools to look after the store at a location; ``None`` when this kind has none.
     :raises StoreError: from ``open``: locked, too new, unreadable, no room.
     """
 
     name: str
     summary: str
     open: Callable[[str | Path], Store]
+    tools: Callable[[str | Path], StoreTools] | None = None

@@ -15,13 +15,19 @@ from planloom.late import late_names
 from planloom.stores import Store, StorePlugin
 
 if TYPE_CHECKING:
-    from ._check import check_store
-    from ._store import BUSY_TIMEOUT_S, LEASE_S, SqliteStore, open_store
+    from planloom.store_tools import StoreTools
 
-__all__ = ["BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "check_store", "open_store", "register_stores"]
+    from ._store import BUSY_TIMEOUT_S, LEASE_S, SqliteStore, open_store
+    from ._tools import SqliteTools, check_store
+
+__all__ = ["BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "SqliteTools", "check_store", "open_store", "register_stores"]
 
 __getattr__ = late_names(
-    __name__, {"_check": ("check_store",), "_store": ("BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store")}
+    __name__,
+    {
+        "_store": ("BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store"),
+        "_tools": ("SqliteTools", "check_store"),
+    },
 )
 
 
@@ -33,6 +39,7 @@ def register_stores(register: Callable[[StorePlugin], None]) -> None:
             name="sqlite",
             summary="one file on a local disk, for any number of processes of one machine",
             open=_open,
+            tools=_tools,
         )
     )
 
@@ -41,3 +48,9 @@ def _open(path: str | Path) -> Store:
     from ._store import open_store
 
     return open_store(path)
+
+
+def _tools(path: str | Path) -> StoreTools:
+    from ._tools import SqliteTools
+
+    return SqliteTools(path)

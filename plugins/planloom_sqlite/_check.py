@@ -6,16 +6,12 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from pathlib import Path
 
 from planloom import StoreError
 
-from ._faults import store_fault
 from ._packing import GONE, digest_of, unpack
-from ._schema import LATEST, check_identity
 
-__all__ = ["check_store"]
+__all__ = ["faults_of"]
 
 _BOOKS = """
 SELECT name, spent, reserved, uncertain,
@@ -33,30 +29,19 @@ SELECT id, price FROM call AS c WHERE state = 'settled'
     AND EXISTS (SELECT 1 FROM reply WHERE reply.call = c.id)
 """
 _BILLED_OPEN = "SELECT id, state, price FROM call WHERE state != 'settled' AND price != 0"
+_MISCOUNTED = """
+SELECT run, type, max(counted), sum(found) FROM (
+    SELECT run, type, count AS counted, 0 AS found FROM tally
+    UNION ALL
+    SELECT run, type, 0, count(*) FROM event GROUP BY run, type
+) GROUP BY run, type HAVING max(counted) != sum(found)
+"""
 
 
-def check_store(location: str | Path) -> list[str]:
-    """Return what is wrong with a store, a sentence a fault; none when it is whole. Changes nothing.
-
-    :raises StoreError: it cannot be opened, or it is no store of a format that this planloom knows.
-    """
-    path = Path(location).expanduser()
-    if not path.is_file():
-        raise StoreError(f"there is no store at {path}; check the path")
-    try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-            _refuse_others(connection, str(path))
-            return [fault for find in _FINDERS for fault in find(connection)]
-    except sqlite3.Error as error:
-        raise store_fault(error, str(path)) from error
-
-
-def _refuse_others(connection: sqlite3.Connection, where: str) -> None:
-    version = check_identity(connection, where)
-    if version != LATEST:
-        raise StoreError(
-            f"the store {where} has format {version}, not {LATEST}; open it once with this planloom, then check it"
-        )
+def faults_of(connection: sqlite3.Connection) -> Iterator[str]:
+    """Yield what is wrong with a store, a sentence a fault; changes nothing."""
+    for find in _FINDERS:
+        yield from find(connection)
 
 
 def _file(connection: sqlite3.Connection) -> Iterator[str]:
@@ -125,4 +110,9 @@ def _calls(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"call {number} is {state} and was billed {price} micro-credits"
 
 
-_FINDERS = (_file, _hashed("part", "part"), _hashed("reply", "reply"), _questions, _books, _calls)
+def _counts(connection: sqlite3.Connection) -> Iterator[str]:
+    for run, kind, counted, found in connection.execute(_MISCOUNTED):
+        yield f"run {run} counts {counted} events `{kind}` and has {found}"
+
+
+_FINDERS = (_file, _hashed("part", "part"), _hashed("reply", "reply"), _questions, _books, _calls, _counts)

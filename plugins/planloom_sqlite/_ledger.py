@@ -22,8 +22,9 @@ __all__ = [
     "has_large_parts",
     "key_of",
     "question_from",
-    "question_number",
+    "question_row",
     "reply_from",
+    "restore_question",
 ]
 
 _INLINE_BYTES = 512
@@ -70,6 +71,14 @@ class PartShelf:
         self._stored: set[bytes] = set()
         self._packed: dict[bytes, tuple[bytes, int]] = {}
         self._added: set[bytes] = set()
+        self._prunings = 0
+
+    def keep_up(self) -> None:
+        """Begin a transaction: what others pruned meanwhile is no longer stored."""
+        (prunings,) = self._connection.execute("SELECT value FROM meta WHERE key = 'pruned'").fetchone()
+        if prunings != self._prunings:
+            self._prunings = prunings
+            self._stored.clear()
 
     def missing(self, questions: Iterable[Question]) -> list[Part]:
         """Return the large parts of these questions that are not stored, each once."""
@@ -114,16 +123,31 @@ class PartShelf:
         return True
 
 
-def question_number(connection: sqlite3.Connection, question: Question) -> int | None:
-    """Return the row number of a question, or ``None`` when it was never asked."""
+def question_row(connection: sqlite3.Connection, question: Question) -> tuple[int, bool] | None:
+    """Return the row number of a question and whether its text was pruned, or ``None`` when it was never asked."""
     row = connection.execute(
-        "SELECT id FROM question WHERE fingerprint = ?", (key_of(question.fingerprint),)
+        "SELECT id, codec FROM question WHERE fingerprint = ?", (key_of(question.fingerprint),)
     ).fetchone()
-    return None if row is None else int(row[0])
+    return None if row is None else (row[0], row[1] == GONE)
 
 
 def add_question(connection: sqlite3.Connection, shelf: PartShelf, question: Question) -> int:
     """Store a question and those of its parts that are new; return its row number."""
+    cursor = connection.execute(
+        "INSERT INTO question (fingerprint, body, codec) VALUES (?, ?, ?)",
+        (key_of(question.fingerprint), *_packed(shelf, question)),
+    )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def restore_question(connection: sqlite3.Connection, shelf: PartShelf, question: Question, number: int) -> None:
+    """Store the text of a question again that was pruned."""
+    connection.execute("UPDATE question SET body = ?, codec = ? WHERE id = ?", (*_packed(shelf, question), number))
+
+
+def _packed(shelf: PartShelf, question: Question) -> tuple[bytes, int]:
+    """Store a question's large parts and return what its own row holds of it."""
     inline = {}
     for part in question.parts:
         if part.size_bytes < _INLINE_BYTES:
@@ -131,13 +155,7 @@ def add_question(connection: sqlite3.Connection, shelf: PartShelf, question: Que
         else:
             shelf.add(part)
     # Canonical JSON has no line breaks, so the skeleton is the first line.
-    body, codec = pack(question.skeleton.decode() + "\n" + json.dumps(inline))
-    cursor = connection.execute(
-        "INSERT INTO question (fingerprint, body, codec) VALUES (?, ?, ?)",
-        (key_of(question.fingerprint), body, codec),
-    )
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
+    return pack(question.skeleton.decode() + "\n" + json.dumps(inline))
 
 
 def question_from(body: bytes, codec: int, part_text: Callable[[str], str]) -> Question:
@@ -166,7 +184,7 @@ def add_reply(connection: sqlite3.Connection, question: int, call: int, reply: R
     """Store a reply as a version of the answer to a question; return its number."""
     usage = reply.usage
     body, codec = packed
-    created = reply.created_at or datetime.now(UTC)
+    created = (reply.created_at or datetime.now(UTC)).astimezone(UTC)
     cursor = connection.execute(
         f"INSERT INTO reply (question, call, {_REPLY_COLUMNS}) "  # noqa: S608  a constant of this module
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

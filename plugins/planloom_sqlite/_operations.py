@@ -30,7 +30,7 @@ from planloom.stores import (
 
 from . import _drivers, _records
 from ._events import add_events
-from ._ledger import ANSWER, PartShelf, add_question, add_reply, key_of, question_number, reply_from
+from ._ledger import ANSWER, PartShelf, add_question, add_reply, key_of, question_row, reply_from, restore_question
 from ._owners import Owner, give_up_expired, has_expired
 from ._packing import clean, pack
 from ._till import Till
@@ -114,16 +114,15 @@ class Reserve:
 
     def apply(self, to: Transaction) -> ReserveResult:
         """Return what came of it."""
-        number = question_number(to.connection, self.question)
-        if number is not None:
-            known = self._known(to, number)
+        row = question_row(to.connection, self.question)
+        if row is not None:
+            known = self._known(to, row[0])
             if known is not None:
                 return known
         account = to.till.account(clean(self.budget))
         if self.worst > account.books().left:
             return OverCap(account.books(), to.till.version)
-        if number is None:
-            number = add_question(to.connection, to.shelf, self.question)
+        number = self._kept(to, row)
         call = to.till.send(
             number,
             to.owner.id,
@@ -134,6 +133,16 @@ class Reserve:
             now=to.now,
         )
         return Granted(str(call))
+
+    def _kept(self, to: Transaction, row: tuple[int, bool] | None) -> int:
+        """Return the number of the question's row, which holds its text from now on."""
+        to.shelf.keep_up()
+        if row is None:
+            return add_question(to.connection, to.shelf, self.question)
+        number, pruned = row
+        if pruned:
+            restore_question(to.connection, to.shelf, self.question, number)
+        return number
 
     def _known(self, to: Transaction, number: int) -> Answered | OpenElsewhere | None:
         if self.look:

@@ -46,7 +46,7 @@ from ._operations import (
     WriteJournal,
     check_amount,
 )
-from ._packing import clean, unpack
+from ._packing import GONE, clean, unpack
 from ._writer import Writer
 
 __all__ = ["BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store"]
@@ -112,7 +112,9 @@ class SqliteStore:
 
     def question(self, fingerprint: str) -> Question | None:
         """Return a question that was asked, or ``None``."""
-        row = self._readers.row("SELECT body, codec FROM question WHERE fingerprint = ?", (key_of(fingerprint),))
+        row = self._readers.row(
+            "SELECT body, codec FROM question WHERE fingerprint = ? AND codec != ?", (key_of(fingerprint), GONE)
+        )
         return None if row is None else question_from(row[0], row[1], self._part_text)
 
     def _part_text(self, digest: str) -> str:

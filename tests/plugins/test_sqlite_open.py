@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from planloom import StoreError, StoreLocked, StoreTooNew
+from planloom.stores import Books
+from planloom.testing.store_samples import JOB, LONG_TEXT, a_question
 from planloom_sqlite import _schema, check_store, open_store
 
 
@@ -76,6 +78,45 @@ def test_a_store_of_a_newer_planloom_is_refused_and_left_alone(tmp_path: Path) -
         "or name another file with --store"
     )
     assert path.read_bytes() == before
+
+
+def _store_of_format_1(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.executescript(Path(__file__).with_name("cases").joinpath("store_format_1.sql").read_text())
+    connection.close()
+
+
+def test_a_store_of_format_1_keeps_all_it_holds(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    _store_of_format_1(path)
+
+    async def scenario() -> None:
+        store = open_store(path)
+        question = a_question(1, LONG_TEXT)
+        assert store.question(question.fingerprint) is not None
+        texts = [reply.text for reply in (store.reply(question.fingerprint, n) for n in (None, 1, 2)) if reply]
+        assert texts == ["second", "first", "second"]
+        assert store.books(JOB) == Books(cap=100, spent=9, reserved=0, uncertain=10)
+        assert [(call.worst, call.sent_at) for call in store.uncertain_calls(JOB)] == [(10, None)]
+        assert [(thread.id, thread.versions) for thread in store.threads("run-1")] == [
+            ("run-1/t001", ()),
+            ("run-1/t002", ()),
+        ]
+        progress = store.progress("run-1")
+        assert (progress.seq, progress.holes, progress.threads) == (3, 2, {"done": 1, "failed": 1})
+        assert store.journal("run-1") == {"1.0": 99.5}
+        assert await store.claim_run("run-1") is None
+        await store.close()
+
+    asyncio.run(scenario())
+    assert check_store(path) == []
+
+
+def test_the_tools_do_not_touch_a_store_of_an_older_format(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    _store_of_format_1(path)
+    with pytest.raises(StoreError, match="has format 1, not 2"):
+        check_store(path)
 
 
 def _with_third_migration(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:

@@ -1,0 +1,179 @@
+"""``planloom store``: check, weigh, prune and export what is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+import click
+from rich.table import Column, Table
+
+from planloom._errors import Misuse
+from planloom.money import credits_of, show_credits
+from planloom.store_tools import EXPORTED_KINDS, Pruned, Pruning, StoreStats, StoreTools
+from planloom.stores import StorePlugin
+
+from .app import App, app_command, out_console, say_console
+
+__all__ = ["store"]
+
+_STATUSES = ("created", "held", "refused", "paused", "completed", "failed", "cancelled", "interrupted", "runaway")
+
+
+@click.group()
+def store() -> None:
+    """Look after the store: check, stats, prune, export."""
+
+
+def _tools(app: App) -> StoreTools:
+    plugin = app.registry.get("store", app.settings.store_kind, StorePlugin)
+    if plugin.tools is None:
+        raise Misuse(f"stores of the kind `{plugin.name}` bring no tools of planloom's; use those of their own server")
+    return plugin.tools(app.settings.store_path)
+
+
+@store.command()
+@app_command
+def check(app: App) -> int:
+    """Verify every text against its hash, and the books against the calls; exit code 1 when something is wrong."""
+    faults = 0
+    for fault in _tools(app).check():
+        click.echo(fault)
+        faults += 1
+    if faults:
+        click.echo(
+            f"{faults} fault{'' if faults == 1 else 's'} in {app.settings.store_path}; "
+            "restore a copy, or move it away and start a new store",
+            err=True,
+        )
+        return 1
+    click.echo(f"{app.settings.store_path} is whole: every text fits its hash, and the books fit the calls")
+    return 0
+
+
+@store.command()
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@app_command
+def stats(app: App, as_json: bool) -> None:
+    """Show what the store weighs by kind of content, and its money by budget."""
+    found = _tools(app).stats()
+    if as_json:
+        click.echo(json.dumps(_stats_data(found), indent=2, default=datetime.isoformat))
+    else:
+        _print_stats(app.settings.store_path, found)
+
+
+def _stats_data(found: StoreStats) -> dict[str, Any]:
+    budgets = {
+        name: {field: credits_of(amount) for field, amount in attrs.asdict(books).items()}
+        for name, books in found.budgets.items()
+    }
+    return {**attrs.asdict(found), "budgets": budgets}
+
+
+def _print_stats(where: str, found: StoreStats) -> None:
+    console = out_console()
+    console.print(f"{where}: {_bytes(found.size_bytes)}, format {found.format}", soft_wrap=True, markup=False)
+    console.print(f"{_bytes(found.log_bytes)} of it not yet merged, {_bytes(found.free_bytes)} unused")
+    if found.oldest_at and found.newest_at:
+        console.print(f"replies from {found.oldest_at:%Y-%m-%d %H:%M} to {found.newest_at:%Y-%m-%d %H:%M} UTC")
+    content = Table("content", Column("count", justify="right"), Column("size", justify="right"), **_PLAIN)
+    for weight in found.weights:
+        content.add_row(weight.kind, f"{weight.count:,}", _bytes(weight.size_bytes))
+    console.print(content)
+    money = Table(Column("budget", overflow="fold"), "cap", "spent", "reserved", "uncertain", **_PLAIN)
+    for name, books in found.budgets.items():
+        amounts = (books.cap, books.spent, books.reserved, books.uncertain)
+        money.add_row(name, *map(show_credits, amounts))
+    console.print(money)
+    if found.uncertain:
+        console.print(f"{found.uncertain} calls of unknown outcome stay charged at their worst price")
+
+
+_PLAIN: dict[str, Any] = {"box": None, "pad_edge": False}
+
+
+def _bytes(size: int) -> str:
+    amount, unit = float(size), "B"
+    for larger in ("kB", "MB", "GB"):
+        if amount < 1000:
+            break
+        amount, unit = amount / 1000, larger
+    return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+@store.command()
+@click.option("--older-than", metavar="DAYS", type=click.FloatRange(0), help="Runs that began so many days ago.")
+@click.option("--run", "runs", metavar="RUN", multiple=True, help="This run; may be repeated.")
+@click.option("--status", "statuses", type=click.Choice(_STATUSES), multiple=True, help="Runs of this status.")
+@click.option("--answers", is_flag=True, help="Also the questions and answers of these runs that no other run uses.")
+@click.option("--dry-run/--yes", "dry", default=True, help="Only show what would go (the default); --yes removes it.")
+@app_command
+def prune(
+    app: App, older_than: float | None, runs: tuple[str, ...], statuses: tuple[str, ...], answers: bool, dry: bool
+) -> None:
+    """Remove old runs. What every call cost stays, and so do answers unless --answers is said."""
+    if older_than is None and not runs and not statuses:
+        raise Misuse("say which runs may go: --older-than DAYS, --run RUN or --status STATUS")
+    before = None if older_than is None else datetime.now(UTC) - timedelta(days=older_than)
+    pruning = Pruning(before=before, runs=runs, statuses=statuses, answers=answers)
+    _print_pruned(_tools(app).prune(pruning, apply=not dry), dry)
+
+
+def _print_pruned(pruned: Pruned, dry: bool) -> None:
+    for run in pruned.runs:
+        click.echo(run)
+    counts = {"threads": pruned.threads, "events": pruned.events, "replies": pruned.replies, "parts": pruned.parts}
+    rest = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+    said = "would go" if dry else "went"
+    click.echo(f"{len(pruned.runs)} runs {said}: {rest}; {_bytes(pruned.size_bytes)}")
+    for run in pruned.driven:
+        click.echo(f"{run} stays: a process drives it", err=True)
+    if dry:
+        click.echo("nothing was changed; say --yes to remove it", err=True)
+    elif not pruned.shrunk:
+        click.echo("the file keeps its size while another process has it open; its room is used again", err=True)
+
+
+@store.command()
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Write it there.")
+@click.option("--kind", "kinds", type=click.Choice(EXPORTED_KINDS), multiple=True, help="Only this kind of record.")
+@app_command
+def export(app: App, out: Path | None, kinds: tuple[str, ...]) -> None:
+    """Write everything as JSON, a record a line, with whole texts: to standard output, or to a file."""
+    records = _tools(app).export(kinds or EXPORTED_KINDS)
+    with _opened(out) as file:
+        count = _write(file, records)
+    say_console().print(f"{count:,} records" + (f" in {out}" if out else ""), markup=False)
+
+
+@contextmanager
+def _opened(out: Path | None) -> Iterator[IO[str]]:
+    if out is None:
+        yield sys.stdout
+        return
+    try:
+        # Questions and answers are for who asked: nobody else may read the file.
+        number = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError as error:
+        raise Misuse(f"{out} is already here; name another file with --out") from error
+    except OSError as error:
+        raise Misuse(f"{out} cannot be written ({error.strerror}); name another file with --out") from error
+    with open(number, "w", encoding="utf-8") as file:
+        yield file
+
+
+def _write(file: IO[str], records: Iterable[Mapping[str, Any]]) -> int:
+    count = 0
+    for record in records:
+        # ASCII: model output may hold what no encoding allows.
+        file.write(json.dumps(record, separators=(",", ":")) + "\n")
+        count += 1
+    return count

@@ -1,0 +1,246 @@
+"""Letting old runs go, and the texts that no run uses any more; the lines about money always stay.
+
+Rows that money rests on are never deleted: a pruned reply or question keeps its row, its hash and its price, and loses
+its text. Nothing is numbered twice, then, and a run that names a reply that is gone is told so.
+
+A run goes in a transaction of its own. Texts go in one transaction, and only while no other process has the store open:
+whoever runs might be about to use them.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC
+
+from planloom import StoreError
+from planloom.store_tools import Pruned, Pruning
+
+from ._owners import lease_is_over
+from ._packing import GONE, clean, decode, unpack
+from ._sizes import SIZE_OF
+
+__all__ = ["prunable", "prune", "shrink"]
+
+_OF_A_RUN = ("thread", "event", "journal", "request", "tally", "driver")
+
+
+def prunable(connection: sqlite3.Connection, pruning: Pruning, now: float) -> Pruned:
+    """Return what would go."""
+    runs, driven = _runs(connection, pruning, now)
+    with _transaction(connection, "DEFERRED"):
+        _select_runs(connection, runs)
+        if pruning.answers:
+            _select_answers(connection, pruning)
+        return _selected(connection, pruning, runs, driven)
+
+
+def prune(connection: sqlite3.Connection, pruning: Pruning, where: str, now: float) -> Pruned:
+    """Let go what may go; return what went.
+
+    :raises StoreError: answers are to go, and another process has the store open.
+    """
+    if pruning.answers:
+        _refuse_company(connection, where, now)
+    pruned = prunable(connection, pruning, now)
+    gone = tuple(run for run in pruned.runs if _prune_run(connection, run, now))
+    if pruning.answers:
+        with _transaction(connection, "IMMEDIATE"):
+            _refuse_company(connection, where, now)
+            _select_runs(connection, gone)
+            _select_answers(connection, pruning)
+            _prune_answers(connection)
+    return pruned
+
+
+def _refuse_company(connection: sqlite3.Connection, where: str, now: float) -> None:
+    if _others(connection, now):
+        raise StoreError(
+            f"another process has the store {where} open and may use its answers; "
+            "prune them when it is done, or leave --answers out"
+        )
+
+
+def shrink(connection: sqlite3.Connection, now: float) -> bool:
+    """Give unused room back to the disk, unless another process has the store open; return whether it was done."""
+    if _others(connection, now):
+        return False
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return True
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _others(connection: sqlite3.Connection, now: float) -> bool:
+    """Whether any open store is on this file; the tools themselves are none."""
+    owners = connection.execute("SELECT lease_until, machine, pid FROM owner WHERE lease_until IS NOT NULL")
+    return any(not lease_is_over(until, machine, pid, now) for until, machine, pid in owners)
+
+
+# --- runs
+
+
+def _runs(connection: sqlite3.Connection, pruning: Pruning, now: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the runs that may go, and those that would if nobody drove them."""
+    conditions: list[str] = ["1"]
+    values: list[str] = []
+    if pruning.before is not None:
+        conditions.append("created_at < ?")
+        values.append(pruning.before.astimezone(UTC).isoformat())
+    for column, names in (("id", pruning.runs), ("status", pruning.statuses)):
+        if names:
+            conditions.append(f"{column} IN ({', '.join('?' for _ in names)})")
+            values.extend(clean(name) for name in names)
+    query = f"SELECT id FROM run WHERE {' AND '.join(conditions)} ORDER BY number"  # noqa: S608  names of this module
+    found = [run for (run,) in connection.execute(query, values)]
+    driven = tuple(run for run in found if _is_driven(connection, run, now))
+    return tuple(run for run in found if run not in driven), driven
+
+
+def _is_driven(connection: sqlite3.Connection, run: str, now: float) -> bool:
+    row = connection.execute(
+        "SELECT lease_until, machine, pid FROM driver JOIN owner ON owner.id = driver.owner WHERE run = ?", (run,)
+    ).fetchone()
+    if row is None:
+        return False
+    until, machine, pid = row
+    return not lease_is_over(until, machine, pid, now)
+
+
+def _prune_run(connection: sqlite3.Connection, run: str, now: float) -> bool:
+    with _transaction(connection, "IMMEDIATE"):
+        if _is_driven(connection, run, now):
+            return False
+        for table in _OF_A_RUN:
+            connection.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608  a name of this module
+        connection.execute("DELETE FROM run WHERE id = ?", (run,))
+    return True
+
+
+# --- answers, chosen in temporary tables
+
+_GONE_REPLIES = """
+SELECT reply.id FROM reply JOIN call ON call.id = reply.call
+WHERE reply.codec != :gone
+    AND (call.run IN gone_run OR reply.created_at < :before)
+    AND call.run NOT IN (SELECT id FROM run WHERE id NOT IN gone_run)
+    AND reply.question NOT IN used_question
+"""
+_GONE_QUESTIONS = """
+SELECT id FROM question AS q WHERE codec != :gone
+    AND EXISTS (SELECT 1 FROM reply WHERE question = q.id AND id IN gone_reply)
+    AND NOT EXISTS (
+        SELECT 1 FROM reply WHERE question = q.id AND codec != :gone AND id NOT IN gone_reply
+    )
+    AND NOT EXISTS (SELECT 1 FROM call WHERE question = q.id AND state IN ('sent', 'uncertain'))
+"""
+
+
+def _choice(connection: sqlite3.Connection, name: str, column: str) -> None:
+    """Make an empty temporary table of that one column."""
+    connection.execute(f"DROP TABLE IF EXISTS temp.{name}")
+    connection.execute(f"CREATE TEMP TABLE {name} ({column} PRIMARY KEY)")
+
+
+def _select_runs(connection: sqlite3.Connection, runs: tuple[str, ...]) -> None:
+    _choice(connection, "gone_run", "id TEXT")
+    connection.executemany("INSERT INTO gone_run VALUES (?)", [(run,) for run in runs])
+
+
+def _select_answers(connection: sqlite3.Connection, pruning: Pruning) -> None:
+    _select_used(connection)
+    by_age = not pruning.runs and not pruning.statuses
+    before = pruning.before.astimezone(UTC).isoformat() if pruning.before and by_age else ""
+    values = {"before": before, "gone": GONE}
+    for name, query in (("gone_reply", _GONE_REPLIES), ("gone_question", _GONE_QUESTIONS)):
+        _choice(connection, name, "id INTEGER")
+        connection.execute(f"INSERT INTO {name} {query}", values)
+    _select_parts(connection)
+
+
+def _select_used(connection: sqlite3.Connection) -> None:
+    """Choose the questions that workers of the runs which stay asked."""
+    _choice(connection, "used_question", "id INTEGER")
+    asked = connection.execute("SELECT fingerprints FROM thread WHERE run NOT IN gone_run")
+    connection.executemany(
+        "INSERT OR IGNORE INTO used_question SELECT id FROM question WHERE fingerprint = ?",
+        ((bytes.fromhex(fingerprint),) for (texts,) in asked for fingerprint in decode(texts)),
+    )
+
+
+def _select_parts(connection: sqlite3.Connection) -> None:
+    """Choose the parts that no question which stays names."""
+    _choice(connection, "gone_part", "hash BLOB")
+    connection.execute("INSERT INTO gone_part SELECT hash FROM part")
+    staying = connection.execute(
+        "SELECT body, codec FROM question WHERE codec != ? AND id NOT IN gone_question", (GONE,)
+    )
+    connection.executemany(
+        "DELETE FROM gone_part WHERE hash = ?", ((part,) for body, codec in staying for part in _parts_of(body, codec))
+    )
+
+
+def _parts_of(body: bytes, codec: int) -> list[bytes]:
+    skeleton, _, _ = unpack(body, codec).partition("\n")
+    return [bytes.fromhex(part) for message in json.loads(skeleton)["messages"] for part in message["parts"]]
+
+
+def _prune_answers(connection: sqlite3.Connection) -> None:
+    for table in ("reply", "question"):
+        connection.execute(
+            f"UPDATE {table} SET body = x'', codec = ? WHERE id IN gone_{table}",  # noqa: S608  a name of this module
+            (GONE,),
+        )
+    connection.execute("DELETE FROM part WHERE hash IN gone_part")
+    connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'pruned'")
+
+
+# --- telling
+
+_OF_GONE_RUNS = {
+    "run": "id IN gone_run",
+    "thread": "run IN gone_run",
+    "event": "run IN gone_run",
+    "journal": "run IN gone_run",
+}
+_GONE_TEXTS = {"reply": "id IN gone_reply", "question": "id IN gone_question", "part": "hash IN gone_part"}
+
+
+def _selected(
+    connection: sqlite3.Connection, pruning: Pruning, runs: tuple[str, ...], driven: tuple[str, ...]
+) -> Pruned:
+    """Return what the temporary tables choose."""
+    chosen = {**_OF_GONE_RUNS, **(_GONE_TEXTS if pruning.answers else {})}
+    totals = {table: _total(connection, table, where) for table, where in chosen.items()}
+    counts = {table: count for table, (count, _) in totals.items()}
+    return Pruned(
+        runs=runs,
+        driven=driven,
+        threads=counts["thread"],
+        events=counts["event"],
+        replies=counts.get("reply", 0),
+        questions=counts.get("question", 0),
+        parts=counts.get("part", 0),
+        size_bytes=sum(size for _, size in totals.values()),
+        shrunk=False,
+    )
+
+
+def _total(connection: sqlite3.Connection, table: str, where: str) -> tuple[int, int]:
+    """Return how many rows of a table are chosen, and what they take."""
+    query = f"SELECT count(*), coalesce(sum({SIZE_OF[table]}), 0) FROM {table} WHERE {where}"  # noqa: S608  names of this module
+    count, taken = connection.execute(query).fetchone()
+    return int(count), int(taken)

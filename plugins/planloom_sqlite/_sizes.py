@@ -1,0 +1,26 @@
+"""What rows take, near enough to tell a person: their texts, and a figure for the rest of the row with its indexes.
+
+SQLite can tell exactly only where it was built with its table ``dbstat``, which most Pythons' is not.
+"""
+
+from __future__ import annotations
+
+__all__ = ["SIZE_OF"]
+
+SIZE_OF = {
+    "part": "length(body) + 80",
+    "question": "length(body) + 90",
+    "reply": "length(body) + 190",
+    "call": "length(run) * 2 + length(thread) + 60",
+    "event": "length(run) + length(type) + length(data) + 20",
+    "thread": (
+        "length(id) * 2 + length(run) * 2 + length(place) + length(phase) + length(label) + length(model)"
+        " + length(fingerprints) + length(result) + coalesce(length(error), 0) + coalesce(length(raw), 0) + 60"
+    ),
+    "journal": "length(run) + length(place) + length(value) + 10",
+    "run": (
+        "length(id) * 2 + length(title) + length(plan) + length(facts) + length(result) + length(job) * 2"
+        " + coalesce(length(error), 0) + 120"
+    ),
+}
+"""By table: an expression for the bytes of a row, of what it alone holds."""
