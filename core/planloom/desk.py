@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 from rich.console import Console
 from rich.text import Text
 
+from planlang import Program
+
+from ._budget_line import OnCap
 from ._errors import PlanHeld, PlanRefused, RunAborted
 from .clients import ModelError
+from .former import Former
 from .gates import Decision
 from .jobs import PricedPlan, decide, estimate_key, price_plan, recalled_plan, require_roles, write_plan
-from .kits import Kit
+from .kits import Finished, Kit
 from .lead import WrittenPlan
-from .loom import Job, Outcome, RunControl, ending_of, open_loom
+from .loom import Job, Loom, Outcome, RunControl, ending_of, open_loom
 from .money import Spent
 from .plugins import Registry
 from .settings import Settings
@@ -31,6 +35,8 @@ from .terminal import Progress, approve, run_cancellable, show_rehearsal
 from .words import build_vocabulary
 
 __all__ = ["JobDesk"]
+
+T = TypeVar("T")
 
 _ESTIMATE = "estimate"
 
@@ -41,6 +47,8 @@ class JobDesk:
 
     :ivar console: where prices and progress are shown. :ivar confirm: asks a person a yes-or-no question.
     :ivar yes: the person approves whatever the plan costs within the budget.
+    :ivar on_cap: whether the run stops at its cap, or waits there for a raise.
+    :ivar former: what the run is so far, where it goes on under its own id. :ivar workers: how many it may have.
     :ivar planned: what planning cost, once a plan was written.
     """
 
@@ -50,6 +58,9 @@ class JobDesk:
     console: Console
     confirm: Callable[[str], bool]
     yes: bool = False
+    on_cap: OnCap = "stop"
+    former: Former | None = None
+    workers: int | None = None
     planned: Spent = attrs.field(factory=Spent)
     _budget: str = ""
 
@@ -115,7 +126,9 @@ class JobDesk:
             self._decided(decision)
             run = self.keep_unrun(priced.source, decision.verdict, str(error))
             if isinstance(error, PlanHeld):
-                raise PlanHeld(f"{error}; `planloom show {run} --plan` prints it") from error
+                raise PlanHeld(
+                    f"{error}; `planloom resume {run}` asks again, `planloom show {run} --plan` prints it"
+                ) from error
             raise
         self._decided(decision)
         self.console.print(Text(f"{decision.verdict} by {decision.who}: {decision.reason}"))
@@ -125,19 +138,40 @@ class JobDesk:
         kept = {**attrs.asdict(decision), "at": datetime.now(UTC).isoformat(timespec="seconds")}
         self.job = attrs.evolve(self.job, facts={**self.job.facts, "decision": kept})
 
-    def keep_unrun(self, source: str, status: str, reason: str) -> str:
-        """Store a plan that will not run now (``held`` or ``refused``), with the reason and what planning cost.
+    def keep_unrun(self, source: str, status: str, reason: str, roles: Iterable[str] | None = None) -> str:
+        """Store a plan that does not run now (``held``, ``refused``, ``created``), with the reason and what planning
+        cost.
 
         :returns: the id it is kept under.
         """
 
-        async def main() -> str:
-            async with open_loom(self.registry, self.settings) as loom:
-                return await loom.keep_unrun(
-                    self.job, source, status, reason, budget=self._budget, planned=self.planned
-                )
+        async def main(loom: Loom) -> str:
+            if self.former is not None:
+                row = self.former.row
+                facts = {**row.facts, **self.job.facts}
+                await loom.store.save_run(attrs.evolve(row, status=status, error=reason or None, facts=facts))
+                return row.id
+            return await loom.keep_unrun(
+                self.job, source, status, reason, budget=self._budget, planned=self.planned, roles=roles
+            )
 
-        return asyncio.run(main())
+        return self._with_loom(main)
+
+    def leave(self, priced: PricedPlan) -> str:
+        """Store an approved plan for another process to drive, and return its run's id."""
+        roles = require_roles(self.settings, priced.rehearsal)
+
+        async def main(loom: Loom) -> str:
+            unfinished, recorded = loom.unfinished(self.job), loom.recorded(self.job, priced.source)
+            budget = self._budget or self._budget_of(unfinished)
+            run = await loom.keep_unrun(
+                self.job, priced.source, "created", budget=budget, planned=self.planned, roles=roles
+            )
+            for place, value in recorded.items():
+                await loom.store.write_journal(run, place, value)
+            return run
+
+        return self._with_loom(main)
 
     def run(self, priced: PricedPlan, *, found: Callable[[RunControl], str] = lambda control: "") -> Outcome:
         """Run an approved plan with live progress; Ctrl-C cancels it.
@@ -145,25 +179,76 @@ class JobDesk:
         :param found: what the kit counts so far.
         """
         roles = require_roles(self.settings, priced.rehearsal)
+        return self.drive(priced.program, priced.source, roles, found=found)
+
+    def drive(
+        self,
+        program: Program,
+        source: str,
+        roles: Iterable[str],
+        *,
+        found: Callable[[RunControl], str] = lambda control: "",
+    ) -> Outcome:
+        """Run a program as :meth:`run` does, priced or not.
+
+        :raises Misuse: another process drives this run.
+        """
 
         async def main(control: RunControl) -> Outcome:
             async with open_loom(self.registry, self.settings) as loom:
-                budget = self._budget or self._budget_of(loom.unfinished(self.job))
-                recorded = loom.recorded(self.job, priced.source)
+                budget, recorded = self._budget, None
+                if self.former is None:
+                    budget = budget or self._budget_of(loom.unfinished(self.job))
+                    recorded = loom.recorded(self.job, source)
                 with Progress(self.console, lambda: found(control)) as progress:
                     return await loom.run(
                         self.job,
-                        priced.program,
-                        priced.source,
-                        budget=budget,
+                        program,
+                        source,
+                        budget=budget or None,
                         planned=self.planned,
                         recorded=recorded,
+                        former=self.former,
+                        on_cap=self.on_cap,
                         listeners=(progress.listener,),
                         control=control,
                         roles=roles,
+                        workers=self.workers,
                     )
 
         return run_cancellable(main)
+
+    def finish(self, kit: Kit, outcome: Outcome, out: Console) -> int:
+        """Have a kit report on a run that ended; return the exit code of the command.
+
+        :param out: where results are shown.
+        """
+        assert kit.finish is not None
+
+        async def read(loom: Loom) -> RunRow | None:
+            return loom.store.run(outcome.run_id)
+
+        row = self._with_loom(read)
+        assert row is not None
+        return kit.finish(
+            Finished(
+                registry=self.registry,
+                settings=self.settings,
+                row=row,
+                outcome=outcome,
+                work=self.job.works[kit.name],
+                out=out,
+                say=self.console,
+                work_out=lambda name, key, make: self._work_out(outcome.run_id, name, key, make),
+            )
+        )
+
+    def _work_out(self, run_id: str, name: str, key: str, make: Callable[[], Any]) -> Any:
+        value = self.recall(name, key)
+        if value is None:
+            value = make()
+        self._with_loom(lambda loom: loom.remember(run_id, name, key, value))
+        return value
 
     def _budget_of(self, unfinished: RunRow | None) -> str:
         """An unfinished run of this job hands on its budget, so that what it spent still counts under the cap."""
@@ -173,17 +258,14 @@ class JobDesk:
     def recall(self, name: str, key: str) -> Any:
         """Return what an earlier run of this job worked out under this name from the same key, or ``None``."""
 
-        async def main() -> Any:
+        async def main(loom: Loom) -> Any:
+            return loom.recall(self.job, name, key)
+
+        return self._with_loom(main)
+
+    def _with_loom(self, deed: Callable[[Loom], Coroutine[Any, Any, T]]) -> T:
+        async def main() -> T:
             async with open_loom(self.registry, self.settings) as loom:
-                return loom.recall(self.job, name, key)
+                return await deed(loom)
 
         return asyncio.run(main())
-
-    def remember(self, run_id: str, name: str, key: str, value: Any) -> None:
-        """Keep with a run what was worked out for it, for later runs of this job."""
-
-        async def main() -> None:
-            async with open_loom(self.registry, self.settings) as loom:
-                await loom.remember(run_id, name, key, value)
-
-        asyncio.run(main())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,7 +21,7 @@ from .questions import canonical_json
 from .settings import Settings
 from .stores import RunRow
 
-__all__ = ["Job", "cost_facts", "ending_of", "new_row", "plan_hash", "run_id_of"]
+__all__ = ["Job", "cost_facts", "ending_of", "job_facts", "new_row", "plan_hash", "role_facts", "run_id_of"]
 
 _BARE_BUDGET = 1_500 * MICRO
 _NOTHING = Spent()
@@ -36,6 +36,7 @@ class Job:
     :ivar options: how it is opened, such as patterns of files; likewise.
     :ivar text: the job in words. :ivar cap: its budget in micro-credits.
     :ivar plan: hash of the plan, where the job is to run that very one; empty where any plan that does it will do.
+    :ivar repeat: which repeat of the job this is, from 0; repeats draw independent answers.
     :ivar facts: what else to store with its runs (fact sheet, estimate, decision).
     """
 
@@ -48,24 +49,39 @@ class Job:
     plan: str = ""
     args: Mapping[str, Any] = attrs.field(factory=dict)
     cap: int = _BARE_BUDGET
+    repeat: int = 0
     facts: Mapping[str, Any] = attrs.field(factory=dict)
 
     @property
     def key(self) -> str:
-        """What makes two jobs the same: kits, target, words, arguments, and the plan where it is given."""
-        named = [
+        """What makes two jobs the same: kits, target, words, arguments, repeat, and the plan where it is given."""
+        named: list[Any] = [
             [kit.name for kit in self.kits],
             self.target,
             dict(self.options),
             self.text,
             self.plan,
             dict(self.args),
+            *([self.repeat] if self.repeat else []),
         ]
         return hashlib.sha256(canonical_json(named)).hexdigest()[:16]
 
 
-def new_row(job: Job, settings: Settings, source: str, run_id: str, budget: str) -> RunRow:
-    """Return the row that a run of a job begins with; ``budget`` names its books."""
+def new_row(
+    job: Job,
+    settings: Settings,
+    source: str,
+    run_id: str,
+    budget: str,
+    *,
+    planned: Spent = _NOTHING,
+    roles: Iterable[str] | None = None,
+) -> RunRow:
+    """Return the row that a run of a job begins with.
+
+    :param budget: names its books. :param planned: what planning cost, from the same books.
+    :param roles: those that it uses, all configured ones when ``None``.
+    """
     return RunRow(
         id=run_id,
         title=job.title,
@@ -75,7 +91,7 @@ def new_row(job: Job, settings: Settings, source: str, run_id: str, budget: str)
         budget=budget,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         job=job.key,
-        facts={**_job_facts(job, settings), **job.facts},
+        facts={**job_facts(job, settings, roles), "planned": attrs.asdict(planned), **job.facts},
     )
 
 
@@ -89,7 +105,9 @@ def cost_facts(planned: Spent, uncertain: int, run: Spent = _NOTHING) -> dict[st
     }
 
 
-def _job_facts(job: Job, settings: Settings) -> dict[str, Any]:
+def job_facts(job: Job, settings: Settings, roles: Iterable[str] | None = None) -> dict[str, Any]:
+    """Return what a run keeps of its job: all that it needs to go on, and all that decides what its plan comes to."""
+    names = settings.roles if roles is None else roles
     return {
         "kits": {kit.name: kit.version for kit in job.kits},
         "target": job.target,
@@ -97,8 +115,25 @@ def _job_facts(job: Job, settings: Settings) -> dict[str, Any]:
         "text": job.text,
         "args": dict(job.args),
         "cap": job.cap,
+        "repeat": job.repeat,
+        "given_plan": job.plan,
+        "workers": settings.workers,
         "prompts": prompt_digests(job.kits, settings),
+        "settings": {kit.name: dict(settings.kits.get(kit.name, {})) for kit in job.kits},
+        "roles": {name: role_facts(settings, name) for name in names if name in settings.roles},
         "manifest": {name: dict(work.manifest()) for name, work in job.works.items()},
+        "work": {name: work.digest() for name, work in job.works.items()},
+    }
+
+
+def role_facts(settings: Settings, name: str) -> dict[str, Any]:
+    """Return what of a role's settings decides what its questions are."""
+    role = settings.role(name)
+    return {
+        "endpoint": role.endpoint,
+        "model": role.model,
+        "parameters": dict(role.parameters),
+        "json_mode": settings.endpoints[role.endpoint].json_mode,
     }
 
 

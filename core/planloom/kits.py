@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import attrs
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from planlang import Value, Word
 
+    from .outcomes import Outcome
     from .plugins import Registry
     from .settings import Settings
+    from .stores import RunRow
 
-__all__ = ["Kit", "KitWork", "Prompt", "SavedPlan"]
+__all__ = ["Finished", "Kit", "KitWork", "Prompt", "SavedPlan"]
 
 
 @attrs.frozen(kw_only=True)
@@ -56,6 +60,26 @@ class KitWork(Protocol):
 
 
 @attrs.frozen(kw_only=True)
+class Finished:
+    """A run that ended, or was stopped, for its kit to report on.
+
+    :ivar row: what the run's record says now. :ivar outcome: how it ended, with the kit's state in ``outcome.states``.
+    :ivar out: where results are shown. :ivar say: where remarks are shown.
+    :ivar work_out: gives what an earlier run of the job worked out under a name from the same key, or makes it and
+        keeps it with this run: name, key, maker.
+    """
+
+    registry: Registry
+    settings: Settings
+    row: RunRow
+    outcome: Outcome
+    work: KitWork
+    out: Console
+    say: Console
+    work_out: Callable[[str, str, Callable[[], Any]], Any]
+
+
+@attrs.frozen(kw_only=True)
 class Kit:
     """One kind of job.
 
@@ -64,6 +88,8 @@ class Kit:
     :ivar open: reads the work of a job from its target, an absolute path or whatever the kit's command was given.
     :ivar roles: roles that the kit's words use, in the order they should be shown.
     :ivar job: the text of the job when the person gives none.
+    :ivar finish: reports on a run of the kit's own command when it has ended, also after a resume, and returns the
+        command's exit code. Such a run's facts name the kit as ``reporter``.
     """
 
     name: str
@@ -75,6 +101,7 @@ class Kit:
     saved_plans: tuple[SavedPlan, ...] = ()
     roles: tuple[str, ...] = ("lead", "worker", "judge", "fast")
     job: str = ""
+    finish: Callable[[Finished], int] | None = None
 
     def prompt(self, name: str) -> Prompt:
         """Return one of the kit's prompts by name."""

@@ -7,105 +7,34 @@ async with open_loom(registry, settings) as loom:
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import attrs
 
-from planlang import Limits, PlanError, Program
+from planlang import Limits, Program
 
-from ._abort import Abort
-from ._budget_line import BudgetLine, OnCap
-from ._errors import PlanloomError, RunCancelled, StoreError
-from ._pauses import Pauses
-from ._recorder import Recorder
+from ._budget_line import OnCap
+from ._execution import Execution, Start
 from ._slots import Slots
 from .clients import ClientPlugin, ModelClient
-from .conversations import ModelWorkers
-from .front_door import FrontDoor, Mode, stopped_by
+from .control import RunControl
+from .former import Former
+from .front_door import Mode
 from .job import Job, cost_facts, ending_of, new_row, plan_hash, run_id_of
 from .listeners import Listener
-from .money import Spent, credits_of
+from .money import Spent
+from .outcomes import Outcome
 from .plugins import Registry
-from .processes import this_machine
-from .runtime import RunHost
 from .settings import Settings
 from .stores import RunRow, Store, StorePlugin
-from .workers import Asker, Performed, WorkerRequest
 
 __all__ = ["Job", "Loom", "Outcome", "RunControl", "ending_of", "open_loom", "plan_hash", "run_id_of"]
 
 _NOTHING = Spent()
-_DRAIN_S = 30.0
 _UNFINISHED = ("created", "held", "running", "paused", "cancelled", "interrupted", "failed")
 _RUNS_LOOKED_AT = 5
-_FAILURES_KEPT = 20
-
-
-@attrs.frozen(kw_only=True)
-class Outcome:
-    """How a run ended. Amounts are micro-credits.
-
-    :ivar status: as in the run's record. :ivar exit_code: of a command that ends with it.
-    :ivar holes: workers that failed or were dropped, and questions left undecided.
-    :ivar paid: what the job paid now, and ``full_price`` what it costs without the ledger; ``planning`` is the part of
-        the full price that was spent on the plan.
-    :ivar uncertain: what calls of unknown outcome may have cost; part of no other amount.
-    :ivar failures: why workers failed, and how many for that reason, the commonest first.
-    :ivar asked: questions that were sent. :ivar reused: answers that the ledger gave.
-    """
-
-    run_id: str
-    status: str
-    exit_code: int
-    result: Any
-    error: str | None
-    seconds: float
-    agents: int
-    holes: int
-    paid: int
-    full_price: int
-    planning: int
-    uncertain: int
-    asked: int
-    reused: int
-    phases: tuple[Mapping[str, Any], ...]
-    undecided: tuple[Mapping[str, Any], ...]
-    failures: Mapping[str, int]
-    states: Mapping[str, object]
-
-
-class RunControl:
-    """A hand on a run: cancel it once to let the calls in flight end, twice to cut them off.
-
-    :ivar states: each kit's state of the run, by kit name, once it has begun.
-    """
-
-    def __init__(self) -> None:
-        self.abort = Abort()
-        self.door: FrontDoor | None = None
-        self.states: Mapping[str, object] = {}
-        self._asked = 0
-
-    def cancel(self) -> None:
-        """Stop the run: no new worker starts, waiting ones end; calls in flight get 30 s, or none the second time."""
-        self._asked += 1
-        self.abort.set(
-            RunCancelled(
-                "the run was cancelled and every answer that came is kept; run the same command again to go on"
-            )
-        )
-        if self._asked == 1:
-            asyncio.get_running_loop().call_later(_DRAIN_S, self._cut)
-        else:
-            self._cut()
-
-    def _cut(self) -> None:
-        if self.door is not None:
-            self._cutting = asyncio.ensure_future(self.door.cut())
 
 
 class Loom:
@@ -168,15 +97,25 @@ class Loom:
         await self.store.save_run(attrs.evolve(row, facts={**row.facts, "worked_out": kept}))
 
     async def keep_unrun(
-        self, job: Job, source: str, status: str, reason: str, *, budget: str = "", planned: Spent = _NOTHING
+        self,
+        job: Job,
+        source: str,
+        status: str,
+        reason: str = "",
+        *,
+        budget: str = "",
+        planned: Spent = _NOTHING,
+        roles: Iterable[str] | None = None,
+        run_id: str = "",
     ) -> str:
-        """Store a job that came to no run, with its plan as far as there is one and the reason; return its run's id.
+        """Store a job that has not run, with its plan as far as there is one and the reason; return its run's id.
 
-        :param planned: what planning cost, from the books ``budget``.
+        :param planned: what planning cost, from the books ``budget``. :param roles: those that the plan uses.
+        :param run_id: of a run that is stored already.
         """
-        row = new_row(job, self.settings, source, run_id_of(job.title), budget)
+        row = new_row(job, self.settings, source, run_id or run_id_of(job.title), budget, planned=planned, roles=roles)
         facts = {**row.facts, "cost": cost_facts(planned, 0)} if planned != _NOTHING else row.facts
-        await self.store.save_run(attrs.evolve(row, status=status, error=reason, facts=facts))
+        await self.store.save_run(attrs.evolve(row, status=status, error=reason or None, facts=facts))
         return row.id
 
     async def run(
@@ -188,200 +127,44 @@ class Loom:
         budget: str | None = None,
         planned: Spent = _NOTHING,
         recorded: Mapping[str, Any] | None = None,
+        former: Former | None = None,
         mode: Mode = "collect",
         on_cap: OnCap = "stop",
         listeners: Iterable[Listener] = (),
         control: RunControl | None = None,
         limits: Limits | None = None,
         roles: Iterable[str] | None = None,
+        workers: int | None = None,
     ) -> Outcome:
         """Run a plan to its end and return how it ended; faults of the plan and of the run are part of the outcome.
 
         :param budget: the books to use; those of a new job when ``None``.
         :param planned: what planning cost before this run, from the same books.
         :param recorded: what an unfinished run of this plan recorded, from :meth:`recorded`.
+        :param former: the run's earlier starts, for a run that goes on under its own id.
+        :param mode: ``replay`` asks and writes nothing.
         :param roles: roles whose clients must open before anything is asked, all configured ones when ``None``;
             others open when they are first needed.
+        :param workers: how many it may have, where that is not the configured number.
+        :raises Misuse: another process drives this run.
         """
-        execution = _Execution(
-            self, job, program, source, budget, planned, recorded or {}, mode, on_cap, listeners, control
-        )
-        return await execution.drive(limits or Limits(), roles)
-
-
-class _Execution:
-    """One run from its record's first write to its last."""
-
-    def __init__(
-        self,
-        loom: Loom,
-        job: Job,
-        program: Program,
-        source: str,
-        budget: str | None,
-        planned: Spent,
-        recorded: Mapping[str, Any],
-        mode: Mode,
-        on_cap: OnCap,
-        listeners: Iterable[Listener],
-        control: RunControl | None,
-    ) -> None:
-        self.loom, self.job, self.program = loom, job, program
-        self.store = loom.store
-        self.id = run_id_of(job.title)
-        self.budget = budget or f"job-{self.id}"
-        self.planned = planned
-        self.control = control or RunControl()
-        self.abort = self.control.abort
-        self.mode = mode
-        self.writes: set[asyncio.Task[None]] = set()
-        everyone = [*loom.registry.all("listener", Listener).values(), *listeners]
-        self.recorder = Recorder(self.id, self.store, everyone, asyncio.get_running_loop().time)
-        driver = {"machine": this_machine(), "pid": os.getpid()}
-        row = new_row(job, loom.settings, source, self.id, self.budget)
-        self.row = attrs.evolve(row, facts={**row.facts, "driver": driver})
-        self.states = self.control.states = {name: work.new_run(rehearsal=False) for name, work in job.works.items()}
-        pauses = Pauses(self._paused)
-        line = BudgetLine(
-            self.store, self.budget, on_cap=on_cap, abort=self.abort, emit=self.recorder.emit, pauses=pauses
-        )
-        self.door = self.control.door = FrontDoor(
-            self.store,
-            client_of=loom.client,
-            line=line,
-            slots=loom.slots,
-            abort=self.abort,
-            emit=self.recorder.emit,
-            pauses=pauses,
+        settings = self.settings if workers is None else attrs.evolve(self.settings, workers=workers)
+        start = Start(
+            job=job,
+            program=program,
+            source=source,
+            settings=settings,
+            budget=budget,
+            planned=planned,
+            recorded=recorded or {},
+            former=former,
             mode=mode,
-            seed=int(plan_hash(source)[:8], 16),
+            on_cap=on_cap,
+            listeners=tuple(listeners),
+            limits=limits or Limits(),
+            roles=None if roles is None else tuple(roles),
         )
-        self.workers = ModelWorkers(self.door, loom.settings)
-        self.host = RunHost(
-            self.id,
-            registry=loom.registry,
-            settings=loom.settings,
-            recorder=self.recorder,
-            perform=self._perform,
-            budget_left=self._left,
-            args=job.args,
-            states=self.states,
-            journal=self._write_journal,
-            recorded=recorded,
-        )
-
-    async def drive(self, limits: Limits, roles: Iterable[str] | None) -> Outcome:
-        await self.loom.open_budget(self.budget, self.job.cap)
-        if self.mode != "replay":
-            self._open_clients(roles)
-        await self._save(status="running")
-        self.recorder.emit("run.created", {"title": self.job.title})
-        result, fault = None, None
-        try:
-            # A set, or a pair as a key, is a result too; the store and every command hold results as JSON.
-            result = json.loads((await self.program.run(self.job.args, limits, self.host)).to_json())
-        except (PlanError, PlanloomError) as error:
-            fault = error
-        except BaseException:
-            # A fault of ours, or the loop is going down: the record must not say that it runs.
-            await asyncio.shield(self._save(status="interrupted"))
-            raise
-        await self.door.drain(_DRAIN_S)
-        self.host.close()
-        return await self._end(result, fault)
-
-    def _open_clients(self, roles: Iterable[str] | None) -> None:
-        settings = self.loom.settings
-        for name in settings.roles if roles is None else roles:
-            self.loom.client(settings.role(name).endpoint)
-
-    async def _end(self, result: Any, fault: Exception | None) -> Outcome:
-        status, code, error = ending_of(fault, self.host.holes)
-        money = self.store.money(self.id)
-        phases = tuple(phase.as_json() for phase in self.host.phases.all())
-        self.recorder.emit(
-            "run.ended",
-            {
-                "status": status,
-                "seconds": self.recorder.seconds(),
-                "agents": self.host.agents,
-                "credits": credits_of(money["spent"]),
-                "holes": self.host.holes,
-            },
-        )
-        run = Spent(paid=money["spent"], full_price=self.host.full_price)
-        cost = cost_facts(self.planned, money["uncertain"], run)
-        counts = {
-            "agents": self.host.agents,
-            "holes": self.host.holes,
-            "asked": self.door.asked,
-            "reused": self.door.reused,
-        }
-        facts = {**self.row.facts, "phases": list(phases), "cost": cost, "counts": counts}
-        try:
-            await self._written()
-            await self.recorder.flush()
-            await self._save(status=status, error=error, result=result, facts=facts)
-        except StoreError as unwritten:
-            # What was settled is safe; the run's own record is not whole, which a fault before it explains better.
-            if fault is None:
-                status, code, error = ending_of(unwritten, self.host.holes)
-        return Outcome(
-            run_id=self.id,
-            status=status,
-            exit_code=code,
-            result=result,
-            error=error,
-            seconds=self.recorder.seconds(),
-            phases=phases,
-            undecided=tuple(self.host.undecided),
-            failures=dict(self.host.failures.most_common(_FAILURES_KEPT)),
-            states=self.states,
-            **cost,
-            **counts,
-        )
-
-    def _left(self, full_price: int) -> int:
-        books = self.store.books(self.budget)
-        return books.cap - self.planned.full_price - full_price - books.reserved - books.uncertain
-
-    def _write_journal(self, place: str, value: Any) -> None:
-        self._begin_write(self.store.write_journal(self.id, place, value))
-
-    def _paused(self, at: str | None) -> None:
-        self._begin_write(self._save(status="paused" if at else "running"))
-
-    def _begin_write(self, writing: Coroutine[Any, Any, None]) -> None:
-        write = asyncio.ensure_future(writing)
-        self.writes.add(write)
-        write.add_done_callback(self._write_ended)
-
-    def _write_ended(self, write: asyncio.Task[None]) -> None:
-        # One that failed stays, for whoever next waits for all of them.
-        if write.cancelled() or write.exception() is None:
-            self.writes.discard(write)
-
-    async def _written(self) -> None:
-        """Wait for what was begun.
-
-        :raises StoreError: some of it cannot be written.
-        """
-        if self.writes:
-            done, _ = await asyncio.wait(self.writes)
-            for write in done:
-                write.result()
-
-    async def _perform(self, request: WorkerRequest, asker: Asker) -> Performed:
-        """Have a request performed once the journal is on the disk: without it a resume could go another way."""
-        try:
-            await self._written()
-        except StoreError as error:
-            raise stopped_by(error) from error
-        return await self.workers.perform(request, asker)
-
-    async def _save(self, **changes: Any) -> None:
-        self.row = attrs.evolve(self.row, **changes)
-        await self.store.save_run(self.row)
+        return await Execution(self, start, control or RunControl()).drive()
 
 
 @asynccontextmanager

@@ -2,50 +2,54 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from .money import show_credits
-from .processes import is_gone
-from .stores import Event, RunRow, Store
+from .stores import RunHolder, RunProgress, RunRow, Store
 
-__all__ = ["status_line", "status_now"]
+__all__ = ["ENDED", "driven_text", "status_line", "status_now"]
 
-_PAUSES = ("run.budget_paused", "run.budget_raised")
+ENDED = ("completed", "failed", "cancelled", "runaway", "refused")
+"""Statuses in which a run needs nothing more by itself."""
 
 
-def status_now(row: RunRow) -> str:
-    """Return a run's status; a run whose process is gone without a word does not run, but was interrupted."""
-    driver = row.facts.get("driver")
-    gone = driver is not None and is_gone(driver["machine"], driver["pid"])
-    return "interrupted" if row.status == "running" and gone else row.status
+def status_now(store: Store, row: RunRow) -> str:
+    """Return a run's status; one whose driver is gone without a word does not run, but was interrupted."""
+    if row.status != "running" or store.driver(row.id) is not None:
+        return row.status
+    # It may have ended between the two looks.
+    newest = store.run(row.id)
+    return "interrupted" if newest is None or newest.status == "running" else newest.status
 
 
 def status_line(store: Store, row: RunRow) -> str:
     """Return the line that answers "how is it going?", while a run is under way and afterwards."""
-    status, events = status_now(row), store.events(row.id)
-    threads = Counter(thread.status for thread in store.threads(row.id))
-    running = threads["running"] if status in ("running", "paused") else 0
-    happened = Counter(event.type for event in events)
-    dropped = happened["run.dropped"]
-    holes = row.facts.get("counts", {}).get("holes", threads["failed"] + dropped + happened["run.undecided"])
+    status, progress = status_now(store, row), store.progress(row.id)
+    threads = progress.threads
+    running = threads.get("running", 0) if status in ("running", "paused") else 0
+    dropped = progress.events.get("run.dropped", 0)
+    under_way = status in ("running", "paused", "interrupted")
+    holes = progress.holes if under_way else row.facts.get("counts", {}).get("holes", progress.holes)
     parts = [
         row.id,
         status,
-        *_phase(events),
-        f"{running} running, {threads['done']} done, {threads['failed']} failed, {dropped} dropped",
+        *_phase(progress),
+        f"{running} running, {threads.get('done', 0)} done, {threads.get('failed', 0)} failed, {dropped} dropped",
         f"{show_credits(store.money(row.id)['spent'])} credits",
-        f"{events[-1].t if events else 0.0:.1f} s",
+        f"{progress.t:.1f} s",
         *([f"HOLES {holes}"] if holes else []),
-        *_pause(events),
+        *([f"PAUSED at {row.facts['paused_at']}"] if status == "paused" and row.facts.get("paused_at") else []),
     ]
     return " | ".join(parts)
 
 
-def _phase(events: list[Event]) -> list[str]:
-    begun = [event.data for event in events if event.type == "run.phase_started"]
-    return [f"phase {begun[-1]['index']}: {begun[-1]['phase']}"] if begun else []
+def _phase(progress: RunProgress) -> list[str]:
+    begun = progress.phase
+    return [f"phase {begun.data['index']}: {begun.data['phase']}"] if begun is not None else []
 
 
-def _pause(events: list[Event]) -> list[str]:
-    last = next((event.type for event in reversed(events) if event.type in _PAUSES), None)
-    return ["PAUSED at the budget"] if last == "run.budget_paused" else []
+def driven_text(run_id: str, holder: RunHolder) -> str:
+    """Return that somebody drives a run already, and what to do."""
+    host, since = holder.machine.split(" ")[0], f"{holder.alive_since:%Y-%m-%d %H:%M:%S} UTC"
+    return (
+        f"the run {run_id} is driven by process {holder.pid} on {host} since {since}; "
+        f"`planloom follow {run_id}` shows how it goes, `planloom cancel {run_id}` ends it"
+    )

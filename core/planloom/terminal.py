@@ -23,7 +23,16 @@ from .money import show_credits
 from .rehearsal import Rehearsal
 from .stores import Event
 
-__all__ = ["Progress", "approve", "interactive", "outcome_line", "run_cancellable", "show_rehearsal"]
+__all__ = [
+    "Progress",
+    "approve",
+    "count_of",
+    "event_text",
+    "interactive",
+    "outcome_line",
+    "run_cancellable",
+    "show_rehearsal",
+]
 
 T = TypeVar("T")
 
@@ -46,9 +55,9 @@ def show_rehearsal(console: Console, rehearsal: Rehearsal, heading: str) -> None
         table.add_row(Text(name or "(no phase)"), str(workers))
     console.print(table)
     console.print(
-        f"{_count(rehearsal.agents, 'worker')}, {_count(rehearsal.calls, 'call')}, {rehearsal.tokens:,} tokens; "
+        f"{count_of(rehearsal.agents, 'worker')}, {count_of(rehearsal.calls, 'call')}, {rehearsal.tokens:,} tokens; "
         f"{show_credits(middle)} credits ({show_credits(low)} to {show_credits(high)} in "
-        f"{_count(rehearsal.takes, 'rehearsal')})",
+        f"{count_of(rehearsal.takes, 'rehearsal')})",
     )
     roles = (f"{n} as {role} for {show_credits(price)}" for role, (n, price) in rehearsal.roles.items())
     if rehearsal.roles:
@@ -88,28 +97,41 @@ def _show_plan(console: Console, source: str) -> None:
 
 
 def outcome_line(outcome: Outcome) -> str:
-    """Return how a run ended in one line, and a line for each of the commonest failures."""
-    paid = f"{show_credits(outcome.paid)} credits paid now, {show_credits(outcome.full_price)} at full price"
+    """Return how a run ended in one line, a line for each of the commonest failures, and how to go on."""
+    holes = f" with {count_of(outcome.holes, 'hole')}" if outcome.holes else ""
+    ended = (
+        f"{outcome.run_id}: {outcome.status}{holes} | {count_of(outcome.agents, 'worker')}, {outcome.asked} asked, "
+        f"{outcome.reused} from the ledger | {_paid(outcome)} | {outcome.seconds:.1f} s"
+    )
+    return "\n".join([ended, *_failure_lines(outcome), *_way_on(outcome)])
+
+
+def _paid(outcome: Outcome) -> str:
+    paid = f"{show_credits(outcome.paid)} credits paid"
+    if outcome.paid_before is None:
+        paid += " now"
+    else:
+        paid += f" ({show_credits(outcome.paid_before)} before, {show_credits(outcome.paid - outcome.paid_before)} now)"
+    paid += f", {show_credits(outcome.full_price)} at full price"
     if outcome.planning:
         paid += f", {show_credits(outcome.planning)} of it for planning"
-    if outcome.uncertain:
-        paid += f", {show_credits(outcome.uncertain)} for calls of unknown outcome"
-    holes = f" with {_count(outcome.holes, 'hole')}" if outcome.holes else ""
-    ended = (
-        f"{outcome.run_id}: {outcome.status}{holes} | {_count(outcome.agents, 'worker')}, {outcome.asked} asked, "
-        f"{outcome.reused} from the ledger | {paid} | {outcome.seconds:.1f} s"
-    )
-    return "\n".join([ended, *_failure_lines(outcome)])
+    return paid + (f", {show_credits(outcome.uncertain)} for calls of unknown outcome" if outcome.uncertain else "")
+
+
+def _way_on(outcome: Outcome) -> list[str]:
+    missing = outcome.holes or outcome.status in ("paused", "cancelled", "failed", "interrupted")
+    return [f"`planloom resume {outcome.run_id}` asks what is missing, and nothing twice"] if missing else []
 
 
 def _failure_lines(outcome: Outcome) -> list[str]:
     shown = list(outcome.failures.items())[:_FAILURES_SHOWN]
-    lines = [f"{_count(number, 'worker')} failed: {error}" for error, number in shown]
+    lines = [f"{count_of(number, 'worker')} failed: {error}" for error, number in shown]
     hidden = sum(outcome.failures.values()) - sum(number for _, number in shown)
     return [*lines, f"and {hidden} more: planloom show {outcome.run_id}"] if hidden else lines
 
 
-def _count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it is not one."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
@@ -130,6 +152,26 @@ def run_cancellable(main: Callable[[RunControl], Coroutine[Any, Any, T]]) -> T:
                 loop.remove_signal_handler(number)
 
     return asyncio.run(guarded())
+
+
+def event_text(event: Event) -> str:
+    """Return what a person should know of an event in one line; empty for the many that only change counts."""
+    data = event.data
+    match event.type:
+        case "run.phase_ended":
+            return f"{data['phase']}: {count_of(data['agents'], 'worker')}, {data['seconds']:.1f} s"
+        case "run.log":
+            return str(data["message"])
+        case "run.budget_paused":
+            return f"paused at the budget: {data['spent']:g} of {data['cap']:g} credits spent"
+        case "run.budget_raised":
+            return f"goes on: {data['spent']:g} of {data['cap']:g} credits spent"
+        case "run.breaker":
+            until = f" until {data['until']}" if data["until"] else ""
+            return f"paused at the account behind {data['endpoint']}{until}: {data['reason']}"
+        case "run.dropped":
+            return f"dropped a worker {data['label']}: the limit is {data['limit']}"
+    return ""
 
 
 @attrs.define
@@ -186,16 +228,15 @@ class Progress:
             case "run.phase_ended" if row:
                 row.ended = True
                 self._say(f"{row.name}: {row.done} done, {row.failed} failed, {data['seconds']:.1f} s")
-            case "run.log":
-                self._say(str(data["message"]))
-            case "run.budget_paused":
-                self._say(f"paused at the budget: {data['spent']:g} of {data['cap']:g} credits spent")
+            case _:
+                self._say(event_text(event))
 
     def _row(self, name: str) -> _PhaseRow:
         return self._rows.setdefault(name, _PhaseRow(name or "(no phase)"))
 
     def _say(self, line: str) -> None:
-        self._console.print(Text(line))
+        if line:
+            self._console.print(Text(line))
 
     def _render(self) -> Group:
         table = Table.grid(padding=(0, 2))

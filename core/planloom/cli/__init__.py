@@ -15,13 +15,22 @@ _OWN = (
     ("run", "Check, rehearse and run a plan, and print its result.", "_plans"),
     ("runs", "List the newest runs.", "_runs"),
     ("show", "Show one run: status, phases, cost, what failed, and its result.", "_runs"),
+    ("resume", "Go on with a run that is not whole: what is answered is not asked again.", "_resume"),
+    ("replay", "Play a run again from what is stored, asking nothing, and compare the results.", "_resume"),
+    ("follow", "Show how a run goes until it ends; exits as the run did.", "_steer"),
+    ("cancel", "Cancel a run, whoever drives it; every answer that came is kept.", "_steer"),
+    ("raise", "Raise the budget of a run; one that waits for money goes on by itself.", "_steer"),
+    ("export", "Write a run's record, plan, result, events and transcripts as files, whole.", "_runs"),
     ("explain", "Print the page of a problem's code, such as PL031, or list all.", "_about"),
     ("prompts", "Print a prompt, such as audit.scan, or list all.", "_about"),
     ("plugins", "List the loaded plugins: version, hooks, and what each brings.", "_about"),
     ("init", "Write a commented planloom.toml in this folder.", "_about"),
 )
 
+# No function can be named as the keyword.
+_PLACES = tuple((name, summary, f"{module}:{'raise_' if name == 'raise' else name}") for name, summary, module in _OWN)
+
 
 def own_commands() -> tuple[click.Command, ...]:
     """Return the commands that planloom itself brings."""
-    return tuple(late_command(name, summary, f"planloom.cli.{module}:{name}") for name, summary, module in _OWN)
+    return tuple(late_command(name, summary, f"planloom.cli.{place}") for name, summary, place in _PLACES)

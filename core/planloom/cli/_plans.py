@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import attrs
 import click
 
 from planloom._errors import Misuse, PlanRefused
@@ -17,13 +15,15 @@ from planloom.jobs import compile_plan, default_price, kits_in
 from planloom.kits import Kit, KitWork
 from planloom.loom import Job, plan_hash
 from planloom.rehearsal import rehearse as rehearse_program
-from planloom.terminal import interactive, outcome_line, show_rehearsal
+from planloom.resuming import target_facts
+from planloom.terminal import interactive, show_rehearsal
 from planloom.trust import require_trust
 from planloom.visible import visible
 from planloom.words import build_vocabulary
 
 from ._check import plan_argument, plan_name, read_plan
-from .app import CREDITS, App, app_command, out_console, read_arguments, say_console, trust_option
+from ._endings import approval_options, begin_detached, confirm, run_options, with_approval, wrap_up
+from .app import CREDITS, App, app_command, argument_options, out_console, read_arguments, say_console, trust_option
 
 __all__ = ["rehearse", "run"]
 
@@ -31,10 +31,7 @@ __all__ = ["rehearse", "run"]
 def _plan_options(function: Any) -> Any:
     for option in (
         click.option("--target", metavar="PATH", help="What the plan works on: a folder for plans that read code."),
-        click.option("--arg", "pairs", multiple=True, metavar="NAME=JSON", help="An argument of the plan."),
-        click.option(
-            "--args-file", metavar="FILE", type=click.Path(path_type=Path), help="Arguments from a file of JSON."
-        ),
+        argument_options,
         click.option("--cap", type=CREDITS, help="The budget in credits (default 150)."),
     ):
         function = option(function)
@@ -102,8 +99,11 @@ def open_works(kits: tuple[Kit, ...], target: str | None) -> Mapping[str, KitWor
 @plan_argument
 @_plan_options
 @click.option("--title", metavar="TEXT", help="What to call the run (default: the plan's file name).")
-@click.option("--yes", is_flag=True, help="Approve the plan whatever it costs within the budget.")
-@click.option("--approve-up-to", type=CREDITS, help="Approve the plan up to that many credits.")
+@click.option(
+    "--repeat", metavar="N", type=click.IntRange(1), default=1, help="The N-th repeat: answers of its own (default 1)."
+)
+@run_options
+@approval_options
 @trust_option
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
 @app_command
@@ -115,56 +115,49 @@ def run(
     args_file: Path | None,
     cap: int | None,
     title: str | None,
+    repeat: int,
+    at_cap: str | None,
+    detach: bool,
     yes: bool,
     approve_up_to: int | None,
     trust_config: bool,
     as_json: bool,
 ) -> int:
     """Check, rehearse and run a plan, and print its result."""
-    settings = app.settings
-    if approve_up_to is not None:
-        settings = attrs.evolve(settings, gate=attrs.evolve(settings.gate, approve_up_to=approve_up_to))
+    settings = with_approval(app.settings, approve_up_to)
     source, args = read_plan(plan), read_arguments(pairs, args_file)
     kits = kits_in(app.registry, settings, source)
+    path, shown = _paths(target)
     if target:
-        require_trust(settings, Path(target), given=trust_config, ask=_confirm if interactive() else None)
+        require_trust(settings, Path(target), given=trust_config, ask=confirm if interactive() else None)
     job = Job(
         title=title or Path(plan_name(plan)).stem,
         kits=kits,
         works=open_works(kits, target),
-        # Named as text, which a path of odd bytes is not.
-        target=visible(str(Path(target).resolve())) if target else "",
+        target=shown,
         plan=plan_hash(source),
         args=args,
         cap=settings.cap if cap is None else cap,
+        repeat=repeat - 1,
+        facts=target_facts(path, shown),
     )
     desk = JobDesk(
         registry=app.registry,
         settings=settings,
         job=job,
         console=say_console(),
-        confirm=_confirm,
+        confirm=confirm,
         yes=yes,
+        on_cap="wait" if at_cap == "wait" else "stop",
     )
     priced = desk.price(source, plan_name(plan))
     desk.approve(priced)
-    outcome = desk.run(priced)
-    say_console().print(outcome_line(outcome))
-    if as_json:
-        click.echo(json.dumps({"result": outcome.result, "status": outcome.status, "error": outcome.error}, indent=2))
-    elif outcome.result is not None:
-        _print_result(outcome.result)
-    if outcome.error:
-        click.echo(f"planloom: {visible(outcome.error)}", err=True)
-    return outcome.exit_code
+    if detach:
+        return begin_detached(app, desk.leave(priced), at_cap)
+    return wrap_up(desk, desk.run(priced), "", as_json=as_json)
 
 
-def _confirm(question: str) -> bool:
-    return click.confirm(question, err=True)
-
-
-def _print_result(result: Any) -> None:
-    """Print a text as it is for programs, and with its hidden characters named for a person."""
-    text = result if isinstance(result, str) else json.dumps(result, indent=2)
-    # Without `color` click would take escape sequences out of what a program reads.
-    click.echo(visible(text) if sys.stdout.isatty() else text, color=True)
+def _paths(target: str | None) -> tuple[str, str]:
+    """Return the path to work on and the text that names it, which a path of odd bytes is not."""
+    path = str(Path(target).resolve()) if target else ""
+    return path, visible(path)

@@ -1,37 +1,28 @@
-"""``planloom runs`` and ``show``: what the store knows of runs."""
+"""``planloom runs``, ``show`` and ``export``: what the store knows of runs."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 from rich.table import Column, Table
 from rich.text import Text
 
-from planloom._errors import UnknownNameError
+from planloom.exporting import RUN_FILES, event_line, export_run, run_as_json
 from planloom.money import show_credits
+from planloom.resuming import find_run
 from planloom.status import status_line, status_now
-from planloom.stores import RunRow, Store, StorePlugin
+from planloom.stores import RunRow, Store
 
-from .app import App, app_command, out_console
+from .app import App, app_command, opened_store, out_console
 
-__all__ = ["runs", "show"]
+__all__ = ["export", "runs", "show"]
 
 _SHOWN_CHARACTERS = 4_000
 _FAILED_SHOWN = 20
-
-
-@contextmanager
-def _opened_store(app: App) -> Iterator[Store]:
-    store = app.registry.get("store", app.settings.store_kind, StorePlugin).open(app.settings.store_path)
-    try:
-        yield store
-    finally:
-        asyncio.run(store.close())
 
 
 @click.command()
@@ -39,23 +30,23 @@ def _opened_store(app: App) -> Iterator[Store]:
 @app_command
 def runs(app: App, limit: int) -> None:
     """List the newest runs."""
-    with _opened_store(app) as store:
-        rows = store.runs(limit)
-    if not rows:
-        click.echo("no runs yet; `planloom audit PATH` or `planloom run FILE.plan` makes one")
-        return
     table = Table(
         Column("run", overflow="fold"), "status", "workers", "credits", "began (UTC)", box=None, pad_edge=False
     )
-    for row in rows:
-        counts, cost = row.facts.get("counts", {}), row.facts.get("cost", {})
-        table.add_row(Text(row.id), _status(row), str(counts.get("agents", "-")), _paid(cost), _began(row))
+    with opened_store(app) as store:
+        rows = store.runs(limit)
+        for row in rows:
+            agents = str(row.facts.get("counts", {}).get("agents", "-"))
+            table.add_row(Text(row.id), _status(store, row), agents, _paid(row.facts.get("cost", {})), _began(row))
+    if not rows:
+        click.echo("no runs yet; `planloom audit PATH` or `planloom run FILE.plan` makes one")
+        return
     out_console().print(table)
 
 
-def _status(row: RunRow) -> str:
-    holes = row.facts.get("counts", {}).get("holes", 0)
-    return f"{status_now(row)}, {holes} hole{'' if holes == 1 else 's'}" if holes else status_now(row)
+def _status(store: Store, row: RunRow) -> str:
+    status, holes = status_now(store, row), row.facts.get("counts", {}).get("holes", 0)
+    return f"{status}, {holes} hole{'' if holes == 1 else 's'}" if holes else status
 
 
 def _began(row: RunRow) -> str:
@@ -73,10 +64,8 @@ def _paid(cost: Mapping[str, Any]) -> str:
 @app_command
 def show(app: App, run: str, as_json: bool, plan_alone: bool) -> None:
     """Show one run: status, phases, cost, what failed, and its result."""
-    with _opened_store(app) as store:
-        row = store.run(run)
-        if row is None:
-            raise UnknownNameError("run", run, [known.id for known in store.runs(200)])
+    with opened_store(app) as store:
+        row = find_run(store, run)
         if plan_alone:
             click.echo(row.plan.rstrip("\n"))
         elif as_json:
@@ -87,15 +76,10 @@ def show(app: App, run: str, as_json: bool, plan_alone: bool) -> None:
 
 def _as_data(store: Store, row: RunRow) -> dict[str, Any]:
     return {
-        "id": row.id,
-        "title": row.title,
-        "status": status_now(row),
-        "created_at": row.created_at,
-        "facts": row.facts,
+        **run_as_json(store, row),
         "plan": row.plan,
         "result": row.result,
-        "error": row.error,
-        "events": [{"seq": e.seq, "t": e.t, "type": e.type, **e.data} for e in store.events(row.id)],
+        "events": [json.loads(event_line(event)) for event in store.events(row.id)],
     }
 
 
@@ -113,11 +97,12 @@ def _print_run(store: Store, row: RunRow) -> None:
         columns = [str(phase[key]) for key in ("started", "done", "failed", "dropped", "undecided")]
         table.add_row(Text(phase["name"] or "(no phase)"), *columns)
     console.print(table)
-    failed = [thread for thread in store.threads(row.id) if thread.error]
-    for thread in failed[:_FAILED_SHOWN]:
+    failed = store.threads(row.id, status="failed", limit=_FAILED_SHOWN)
+    for thread in failed:
         console.print(Text(f"{thread.id} {thread.label}: {thread.error}"))
-    if len(failed) > _FAILED_SHOWN:
-        console.print(f"and {len(failed) - _FAILED_SHOWN} more; --json has them all")
+    hidden = store.progress(row.id).threads.get("failed", 0) - len(failed)
+    if hidden:
+        console.print(f"and {hidden} more; `planloom export {row.id}` has them all")
     _print_result(row)
 
 
@@ -127,4 +112,22 @@ def _print_result(row: RunRow) -> None:
     text = json.dumps(row.result, indent=2, default=str)
     click.echo(text[:_SHOWN_CHARACTERS])
     if len(text) > _SHOWN_CHARACTERS:
-        click.echo(f"... {len(text) - _SHOWN_CHARACTERS:,} characters more; --json has them all")
+        more = len(text) - _SHOWN_CHARACTERS
+        click.echo(f"... {more:,} characters more; `planloom export {row.id}` writes them all to result.json")
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Write the files below DIR (default: a folder named as the run).",
+)
+@app_command
+def export(app: App, run: str, out: Path | None) -> None:
+    """Write a run's record, plan, result, events and transcripts as files, whole."""
+    folder = out or Path(run)
+    with opened_store(app) as store:
+        export_run(store, find_run(store, run), folder)
+    click.echo(f"wrote {', '.join(RUN_FILES)} below {folder}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +20,19 @@ from planloom.settings import Settings, load_settings
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["CREDITS", "App", "app_command", "out_console", "read_arguments", "say_console", "trust_option"]
+    from planloom.stores import Store
+
+__all__ = [
+    "CREDITS",
+    "App",
+    "app_command",
+    "argument_options",
+    "opened_store",
+    "out_console",
+    "read_arguments",
+    "say_console",
+    "trust_option",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,12 +65,23 @@ trust_option = click.option(
 )
 
 
+def argument_options(function: F) -> F:
+    """Give a command ``--arg`` and ``--args-file``, for :func:`read_arguments`."""
+    path = click.Path(path_type=Path)
+    function = click.option("--args-file", metavar="FILE", type=path, help="Arguments from a file of JSON.")(function)
+    return click.option("--arg", "pairs", multiple=True, metavar="NAME=JSON", help="An argument of the plan.")(function)
+
+
 @attrs.frozen(kw_only=True)
 class App:
-    """What a command runs with."""
+    """What a command runs with.
+
+    :ivar config: the file that ``--config`` named.
+    """
 
     registry: Registry
     settings: Settings
+    config: Path | None = None
 
 
 def app_command(function: F) -> F:
@@ -69,7 +93,7 @@ def app_command(function: F) -> F:
         settings = load_settings(registry, folder=_working_folder(), config=config)
         if store is not None:
             settings = attrs.evolve(settings, store_path=store)
-        return function(App(registry=registry, settings=settings), *args, **kwargs)
+        return function(App(registry=registry, settings=settings, config=config), *args, **kwargs)
 
     call.__name__, call.__doc__ = function.__name__, function.__doc__
     call.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # click's own way
@@ -78,6 +102,23 @@ def app_command(function: F) -> F:
     return click.option("--store", metavar="PATH", help="Keep answers and runs there (default .planloom/store.db).")(
         wrapped
     )  # type: ignore[return-value]  # the same call with two options more
+
+
+@contextmanager
+def opened_store(app: App) -> Iterator[Store]:
+    """Give the configured store, where no event loop is running.
+
+    :raises StoreError: it cannot be opened.
+    """
+    import asyncio
+
+    from planloom.stores import StorePlugin
+
+    store = app.registry.get("store", app.settings.store_kind, StorePlugin).open(app.settings.store_path)
+    try:
+        yield store
+    finally:
+        asyncio.run(store.close())
 
 
 def _working_folder() -> Path:

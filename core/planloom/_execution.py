@@ -1,0 +1,301 @@
+"""One start of a run, from the first write of its record to the last.
+
+A new run and one that goes on differ in what they begin with: the second has the journal, the threads' ids, the
+replies' versions and the event numbers of its earlier starts. Either way the plan runs from its beginning, and what is
+known costs nothing. A replay is the same once more, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from planlang import Limits, PlanError, Program
+
+from ._budget_line import BudgetLine, OnCap
+from ._errors import CacheMiss, Misuse, PlanloomError, StoreError
+from ._pauses import Pauses
+from ._recorder import Recorder
+from ._run_record import RunRecord
+from .control import CANCEL, DRAIN_S, RunControl
+from .conversations import ModelWorkers
+from .former import Former
+from .front_door import FrontDoor, Mode, stopped_by
+from .job import Job, cost_facts, ending_of, new_row, plan_hash, run_id_of
+from .listeners import Listener
+from .money import Spent, credits_of
+from .outcomes import Outcome, ended_facts
+from .runtime import RunHost
+from .settings import Settings
+from .status import driven_text
+from .stores import RunRow
+from .workers import Asker, Performed, WorkerRequest
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from .loom import Loom
+
+__all__ = ["Execution", "Start"]
+
+_REQUESTS_POLL_S = 0.2
+
+
+@attrs.frozen(kw_only=True)
+class Start:
+    """What is to be run, and how.
+
+    :ivar settings: the loom's, where the run has none of its own.
+    :ivar planned: what planning cost before this run, from the same books.
+    :ivar recorded: what an unfinished run of this plan recorded.
+    :ivar former: the run's earlier starts, for one that goes on.
+    :ivar roles: whose clients must open before anything is asked, all configured ones when ``None``.
+    """
+
+    job: Job
+    program: Program
+    source: str
+    settings: Settings
+    budget: str | None = None
+    planned: Spent = attrs.field(factory=Spent)
+    recorded: Mapping[str, Any] = attrs.field(factory=dict)
+    mode: Mode = "collect"
+    on_cap: OnCap = "stop"
+    listeners: tuple[Listener, ...] = ()
+    limits: Limits = attrs.field(factory=Limits)
+    roles: tuple[str, ...] | None = None
+    former: Former | None = None
+
+    def row(self) -> RunRow:
+        """Return the row that the run begins with, or goes on with."""
+        if self.former is None:
+            run_id = run_id_of(self.job.title)
+            return new_row(
+                self.job,
+                self.settings,
+                self.source,
+                run_id,
+                self.budget or f"job-{run_id}",
+                planned=self.planned,
+                roles=self.roles,
+            )
+        row = self.former.row
+        changed = {"cap": self.job.cap, "workers": self.settings.workers}
+        facts = {**row.facts, **self.job.facts, **changed, "planned": attrs.asdict(self.planned)}
+        return attrs.evolve(row, budget=self.budget or row.budget or f"job-{row.id}", error=None, facts=facts)
+
+
+class Execution:
+    """One start of a run. Made and driven once."""
+
+    def __init__(self, loom: Loom, start: Start, control: RunControl) -> None:
+        self.loom, self.start, self.control = loom, start, control
+        self.job, self.former, self.store = start.job, start.former, loom.store
+        self.replaying = start.mode == "replay"
+        kept = None if self.replaying else loom.store
+        row = start.row()
+        self.id, self.budget = row.id, row.budget
+        self.record = RunRecord(kept, row)
+        self.abort = control.abort
+        control.run_id = self.id
+        everyone = [*loom.registry.all("listener", Listener).values(), *start.listeners]
+        self.recorder = Recorder(
+            self.id,
+            kept,
+            everyone,
+            asyncio.get_running_loop().time,
+            first_seq=self.former.seq + 1 if self.former and not self.replaying else 1,
+            began_s=self.former.t if self.former and not self.replaying else 0.0,
+        )
+        self.states = control.states = {name: work.new_run(rehearsal=False) for name, work in self.job.works.items()}
+        self.door = control.door = self._front_door()
+        self.workers = ModelWorkers(self.door, start.settings, run_number=self.job.repeat)
+        self.host = RunHost(
+            self.id,
+            registry=loom.registry,
+            settings=start.settings,
+            recorder=self.recorder,
+            perform=self._perform,
+            budget_left=self._left,
+            args=self.job.args,
+            states=self.states,
+            journal=self.record.journal,
+            recorded=self.former.journal if self.former else start.recorded,
+            threads=self.former.threads if self.former else {},
+        )
+
+    def _front_door(self) -> FrontDoor:
+        pauses = Pauses(self._paused)
+        line = BudgetLine(
+            self.store,
+            self.budget,
+            on_cap=self.start.on_cap,
+            abort=self.abort,
+            emit=self.recorder.emit,
+            pauses=pauses,
+        )
+        return FrontDoor(
+            self.store,
+            client_of=self.loom.client,
+            line=line,
+            slots=self.loom.slots,
+            abort=self.abort,
+            emit=self.recorder.emit,
+            pauses=pauses,
+            mode=self.start.mode,
+            versions=self.former.versions if self.former else {},
+            seed=int(plan_hash(self.start.source)[:8], 16),
+        )
+
+    async def drive(self) -> Outcome:
+        """Run the plan to its end.
+
+        :raises Misuse: another process drives the run, or it went on since ``former`` was read.
+        """
+        if self.replaying:
+            return await self._end(*await self._played())
+        async with self._claimed():
+            await self.loom.open_budget(self.budget, self.job.cap)
+            self._open_clients()
+            await self._begin()
+            heeding = asyncio.ensure_future(self._heed())
+            try:
+                return await self._end(*await self._played())
+            finally:
+                heeding.cancel()
+
+    @asynccontextmanager
+    async def _claimed(self) -> AsyncIterator[None]:
+        holder = await self.store.claim_run(self.id)
+        if holder is not None:
+            raise Misuse(driven_text(self.id, holder))
+        try:
+            self._check_unmoved()
+            self._heard = max((request.number for request in self.store.requests(self.id)), default=0)
+            yield
+        finally:
+            # A claim that cannot be given up ends with this process.
+            with suppress(StoreError):
+                await asyncio.shield(self.store.release_run(self.id))
+
+    def _check_unmoved(self) -> None:
+        if self.former is None:
+            return
+        row = self.store.run(self.id)
+        if row is None or row.status != self.former.row.status or self.store.progress(self.id).seq != self.former.seq:
+            raise Misuse(f"the run {self.id} went on meanwhile; look at it with `planloom show {self.id}`")
+
+    def _open_clients(self) -> None:
+        settings = self.start.settings
+        for name in settings.roles if self.start.roles is None else self.start.roles:
+            self.loom.client(settings.role(name).endpoint)
+
+    async def _begin(self) -> None:
+        await self.record.save(status="running")
+        self.control.begun.set()
+        if self.former is not None and self.former.seq:
+            known = {"reused": len(self.former.versions), "asked": self.former.calls}
+            self.recorder.emit("run.resumed", known)
+        else:
+            self.recorder.emit("run.created", {"title": self.job.title})
+
+    async def _heed(self) -> None:
+        """Do what other processes ask of this run's driver."""
+        while True:
+            await asyncio.sleep(_REQUESTS_POLL_S)
+            with suppress(StoreError):
+                for request in self.store.requests(self.id, self._heard):
+                    self._heard = request.number
+                    if request.what == CANCEL:
+                        self.control.cancel()
+
+    async def _played(self) -> tuple[Any, Exception | None]:
+        """Run the plan; return its result, or the fault that ended it."""
+        start = self.start
+        result, fault = None, None
+        try:
+            # A set, or a pair as a key, is a result too; the store and every command hold results as JSON.
+            result = json.loads((await start.program.run(self.job.args, start.limits, self.host)).to_json())
+        except (PlanError, PlanloomError) as error:
+            fault = error
+        except BaseException:
+            # A fault of ours, or the loop is going down: the record must not say that it runs.
+            await asyncio.shield(self.record.save(status="interrupted"))
+            raise
+        await self.door.drain(DRAIN_S)
+        self.host.close()
+        return result, fault
+
+    async def _end(self, result: Any, fault: Exception | None) -> Outcome:
+        outcome = self._outcome(result, fault)
+        ended = {name: getattr(outcome, name) for name in ("status", "seconds", "agents", "holes")}
+        paid = self._paid()["spent"]
+        self.recorder.emit("run.ended", {**ended, "credits": credits_of(paid)})
+        # An earlier start's result stays where this one came to none.
+        kept = self.record.row.result if fault is not None else result
+        facts = {**self.record.row.facts, **ended_facts(outcome)}
+        try:
+            await self.record.written()
+            await self.recorder.flush()
+            await self.record.save(status=outcome.status, error=outcome.error, result=kept, facts=facts)
+        except StoreError as unwritten:
+            # What was settled is safe; the run's own record is not whole, which a fault before it explains better.
+            if fault is None:
+                status, code, error = ending_of(unwritten, outcome.holes)
+                return attrs.evolve(outcome, status=status, exit_code=code, error=error)
+        return outcome
+
+    def _outcome(self, result: Any, fault: Exception | None) -> Outcome:
+        status, code, error = ending_of(fault, self.host.holes)
+        money = self._paid()
+        run = Spent(paid=money["spent"], full_price=self.host.full_price)
+        return Outcome(
+            run_id=self.id,
+            status=status,
+            exit_code=code,
+            result=result,
+            error=error,
+            seconds=self.recorder.seconds(),
+            agents=self.host.agents,
+            holes=self.host.holes,
+            asked=self.door.asked,
+            reused=self.door.reused,
+            paid_before=self.former.paid + self.start.planned.paid if self.former and self.former.seq else None,
+            phases=tuple(phase.as_json() for phase in self.host.phases.all()),
+            undecided=tuple(self.host.undecided),
+            failures=dict(self.host.failures.most_common()),
+            states=self.states,
+            **cost_facts(self.start.planned, money["uncertain"], run),
+        )
+
+    def _paid(self) -> Mapping[str, int]:
+        return {"spent": 0, "uncertain": 0} if self.replaying else self.store.money(self.id)
+
+    def _left(self, full_price: int) -> int:
+        planned = self.start.planned.full_price
+        if self.replaying:
+            return self.job.cap - planned - full_price
+        books = self.store.books(self.budget)
+        return books.cap - planned - full_price - books.reserved - books.uncertain
+
+    def _paused(self, at: str | None) -> None:
+        self.record.begin_add("paused" if at else "running", paused_at=at)
+
+    async def _perform(self, request: WorkerRequest, asker: Asker) -> Performed:
+        """Have a request performed once the journal is on the disk: without it a resume could go another way."""
+        try:
+            await self.record.written()
+        except StoreError as error:
+            raise stopped_by(error) from error
+        try:
+            return await self.workers.perform(request, asker)
+        except CacheMiss:
+            # What failed was never answered, and fails in a replay as it did.
+            if self.former is not None and asker.thread in self.former.failures:
+                return Performed(value=None, error=self.former.failures[asker.thread])
+            raise

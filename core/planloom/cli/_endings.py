@@ -1,0 +1,112 @@
+"""What commands that run plans share: options, runs in the background, and how one that ended is shown."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+import click
+from rich.text import Text
+
+from planloom.desk import JobDesk
+from planloom.detaching import log_path, start_driver, wait_until_driven
+from planloom.kits import Kit
+from planloom.outcomes import Outcome, exit_code_of
+from planloom.resuming import find_run
+from planloom.settings import Settings
+from planloom.terminal import outcome_line
+from planloom.visible import visible
+
+from .app import CREDITS, App, opened_store, out_console, say_console
+
+__all__ = ["approval_options", "begin_detached", "confirm", "run_options", "show_result", "with_approval", "wrap_up"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def run_options(function: F) -> F:
+    """Give a command ``--at-cap`` and ``--detach``."""
+    function = click.option(
+        "--at-cap",
+        type=click.Choice(["wait", "stop"]),
+        help="At the cap: stop, or wait for `planloom raise` (default: stop, or wait with --detach).",
+    )(function)
+    return click.option("--detach", is_flag=True, help="Run in the background; `planloom follow` shows it.")(function)
+
+
+def approval_options(function: F) -> F:
+    """Give a command ``--yes`` and ``--approve-up-to``."""
+    function = click.option("--approve-up-to", type=CREDITS, help="Approve the plan up to that many credits.")(function)
+    return click.option("--yes", is_flag=True, help="Approve the plan whatever it costs within the budget.")(function)
+
+
+def with_approval(settings: Settings, approve_up_to: int | None) -> Settings:
+    """Return the settings with a standing approval, where one was given."""
+    if approve_up_to is None:
+        return settings
+    return attrs.evolve(settings, gate=attrs.evolve(settings.gate, approve_up_to=approve_up_to))
+
+
+def confirm(question: str) -> bool:
+    """Ask a person a yes-or-no question."""
+    return click.confirm(question, err=True)
+
+
+def begin_detached(app: App, run_id: str, at_cap: str | None, further: Sequence[str] = ()) -> int:
+    """Have a process of its own drive a stored run; return when it does, with the exit code of the command.
+
+    :param further: options of ``planloom resume`` for it.
+    """
+    log = log_path(app.settings.store_path, run_id)
+    config = ["--config", str(app.config.absolute())] if app.config is not None else []
+    with opened_store(app) as store:
+        status = find_run(store, run_id).status
+        arguments = ["resume", run_id, "--driver", status, "--trust-config", "--at-cap", at_cap or "wait", *further]
+        arguments += ["--store", str(Path(app.settings.store_path).absolute()), *config]
+        driver = start_driver(log, arguments)
+        ended = wait_until_driven(store, run_id, driver, status)
+        row = find_run(store, run_id)
+    if ended is not None:
+        click.echo(f"planloom: {visible(_last_lines(log))}", err=True)
+        return ended if row.status == status else exit_code_of(row)
+    # The driver is meant to outlive this process.
+    driver.returncode = 0
+    click.echo(run_id)
+    click.echo(
+        f"{run_id} runs in the background; `planloom follow {run_id}` shows it, `planloom cancel {run_id}` ends it; "
+        f"its log is {log}",
+        err=True,
+    )
+    return 0
+
+
+def _last_lines(log: Path) -> str:
+    try:
+        return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-5:])
+    except OSError:
+        return f"the run did not begin, and its log {log} cannot be read"
+
+
+def wrap_up(desk: JobDesk, outcome: Outcome, reporter: str, *, as_json: bool = False) -> int:
+    """Show how a run ended: as its kit reports it, where it is a run of a kit's own command; return the exit code."""
+    if reporter:
+        return desk.finish(desk.registry.get("kit", reporter, Kit), outcome, out_console())
+    say_console().print(Text(outcome_line(outcome)))
+    if as_json:
+        click.echo(json.dumps({"result": outcome.result, "status": outcome.status, "error": outcome.error}, indent=2))
+    elif outcome.result is not None:
+        show_result(outcome.result)
+    if outcome.error:
+        click.echo(f"planloom: {visible(outcome.error)}", err=True)
+    return outcome.exit_code
+
+
+def show_result(result: Any) -> None:
+    """Print a text as it is for programs, and with its hidden characters named for a person."""
+    text = result if isinstance(result, str) else json.dumps(result, indent=2)
+    # Without `color` click would take escape sequences out of what a program reads.
+    click.echo(visible(text) if sys.stdout.isatty() else text, color=True)

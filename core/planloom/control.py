@@ -1,0 +1,51 @@
+"""A hand on a run, for whoever started it; other processes ask its driver through the store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ._abort import Abort
+from ._errors import RunCancelled
+
+if TYPE_CHECKING:
+    from .front_door import FrontDoor
+
+__all__ = ["CANCEL", "DRAIN_S", "RunControl"]
+
+CANCEL = "cancel"
+"""What another process posts to a run's driver to have the run cancelled."""
+
+DRAIN_S = 30.0
+"""How long calls in flight may take to end once a run is cancelled."""
+
+
+class RunControl:
+    """A hand on a run: cancel it once to let the calls in flight end, twice to cut them off.
+
+    :ivar states: each kit's state of the run, by kit name, once it has begun.
+    :ivar run_id: the run that it is a hand on, once there is one. :ivar begun: set when the run is this process's.
+    """
+
+    def __init__(self) -> None:
+        self.abort = Abort()
+        self.door: FrontDoor | None = None
+        self.states: Mapping[str, object] = {}
+        self.run_id = ""
+        self.begun = asyncio.Event()
+        self._asked = 0
+
+    def cancel(self) -> None:
+        """Stop the run: no new worker starts, waiting ones end; calls in flight get 30 s, or none the second time."""
+        self._asked += 1
+        how = f"`planloom resume {self.run_id}` goes on" if self.run_id else "run the same command again to go on"
+        self.abort.set(RunCancelled(f"the run was cancelled and every answer that came is kept; {how}"))
+        if self._asked == 1:
+            asyncio.get_running_loop().call_later(DRAIN_S, self._cut)
+        else:
+            self._cut()
+
+    def _cut(self) -> None:
+        if self.door is not None:
+            self._cutting = asyncio.ensure_future(self.door.cut())

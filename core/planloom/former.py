@@ -1,0 +1,77 @@
+"""What the earlier starts of a run left behind, for the next one to go on from.
+
+A run that goes on keeps everything by which its answers, its decisions and its workers are known: the journal, which
+stored reply each question was answered with, the ids of its threads by place in the plan, and the numbers of its
+events.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from .stores import RunRow, Store, ThreadRow
+
+__all__ = ["Former", "read_former"]
+
+_PAGE = 2_000
+
+
+@attrs.frozen(kw_only=True)
+class Former:
+    """What a run is so far.
+
+    :ivar threads: its threads' ids by place in the plan and which worker at that place, from 0.
+    :ivar versions: by fingerprint, the number of the stored reply that was used.
+    :ivar failures: why workers failed, by thread id.
+    :ivar seq: number of its last event, ``t`` the seconds it stands at.
+    :ivar calls: questions it sent. :ivar paid: what they cost, in micro-credits.
+    """
+
+    row: RunRow
+    journal: Mapping[str, Any]
+    threads: Mapping[tuple[str, int], str]
+    versions: Mapping[str, int]
+    failures: Mapping[str, str]
+    seq: int
+    t: float
+    calls: int
+    paid: int
+
+
+def read_former(store: Store, row: RunRow) -> Former:
+    """Return what a run is so far, from the store."""
+    ids: dict[str, list[str]] = defaultdict(list)
+    versions: dict[str, int] = {}
+    failures: dict[str, str] = {}
+    for thread in _threads(store, row.id):
+        ids[thread.place].append(thread.id)
+        versions.update(zip(thread.fingerprints, thread.versions, strict=False))
+        if thread.status == "failed":
+            failures[thread.id] = thread.error or ""
+    progress, money = store.progress(row.id), store.money(row.id)
+    return Former(
+        row=row,
+        journal=store.journal(row.id),
+        threads={(place, n): one for place, all_ in ids.items() for n, one in enumerate(sorted(all_, key=_number))},
+        versions={fingerprint: version for fingerprint, version in versions.items() if version},
+        failures=failures,
+        seq=progress.seq,
+        t=progress.t,
+        calls=money["calls"],
+        paid=money["spent"],
+    )
+
+
+def _threads(store: Store, run_id: str) -> Iterator[ThreadRow]:
+    last = None
+    while page := store.threads(run_id, after=last, limit=_PAGE):
+        yield from page
+        last = page[-1].id
+
+
+def _number(thread_id: str) -> int:
+    return int(thread_id.rpartition("/t")[2])

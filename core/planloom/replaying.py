@@ -1,0 +1,58 @@
+"""A run played again from the ledger and its journal: nothing is asked, nothing is written, all must come out alike."""
+
+from __future__ import annotations
+
+import attrs
+
+from ._errors import Misuse
+from .former import read_former
+from .jobs import compile_plan
+from .loom import Loom, Outcome
+from .resuming import job_of
+from .stores import RunRow
+from .terminal import count_of
+from .words import build_vocabulary
+
+__all__ = ["Replayed", "replay_run"]
+
+_NEVER_RAN = ("created", "held", "refused")
+
+
+@attrs.frozen(kw_only=True)
+class Replayed:
+    """What a replay came to.
+
+    :ivar equal: whether result and status are those that the run's record holds. :ivar said: that in words.
+    """
+
+    outcome: Outcome
+    equal: bool
+    said: str
+
+
+async def replay_run(loom: Loom, row: RunRow) -> Replayed:
+    """Play a run again; a worker that failed in it fails again.
+
+    :raises Misuse: it never ran. :raises PlanRefused: its plan fails the check now.
+    """
+    if row.status in _NEVER_RAN:
+        raise Misuse(f"the run {row.id} is {row.status} and has nothing to replay; `planloom resume {row.id}` runs it")
+    job = job_of(loom.registry, row)
+    program, _ = compile_plan(row.plan, build_vocabulary(loom.registry, loom.settings, job.kits), row.title)
+    former = read_former(loom.store, row)
+    workers = int(row.facts.get("workers", loom.settings.workers))
+    outcome = await loom.run(job, program, row.plan, former=former, mode="replay", workers=workers)
+    equal = (outcome.status, outcome.result) == (row.status, row.result)
+    return Replayed(outcome=outcome, equal=equal, said=_said(row, outcome, equal))
+
+
+def _said(row: RunRow, outcome: Outcome, equal: bool) -> str:
+    if equal:
+        answers = count_of(outcome.reused, "stored answer")
+        return f"the replay of {row.id} gives the stored result, from {answers}; nothing was asked"
+    if outcome.error is not None and outcome.status != row.status:
+        return f"the replay of {row.id}, which is {row.status}, came to no result: {outcome.error}"
+    return (
+        f"the replay of {row.id} gives another result than the stored one; its record or its plan's words changed: "
+        f"compare `planloom replay {row.id} --json` with `planloom show {row.id} --json`"
+    )

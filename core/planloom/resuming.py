@@ -1,0 +1,206 @@
+"""A stored run made ready to go on: its job opened again, and compared with what the run's record says.
+
+What a run comes to is decided by its plan, its arguments, its work, its kits with their prompts and settings, and what
+the roles it uses are asked. Each of these is stored with the run. Where one is no longer what it was, going on would
+mix two jobs in one record; every difference is named then, and the person may make a new run of what is there now.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from typing import Any
+
+import attrs
+
+from planlang import Program
+
+from ._errors import JournalDiverged, Misuse, PlanRefused, UnknownNameError
+from .former import Former, read_former
+from .job import Job, job_facts
+from .jobs import compile_plan
+from .kits import Kit
+from .money import Spent
+from .plugins import Registry
+from .settings import Settings
+from .status import driven_text, status_now
+from .stores import RunRow, Store
+from .words import build_vocabulary
+
+__all__ = ["Reopened", "check_resumable", "find_run", "job_of", "reopen", "target_facts", "target_of"]
+
+Difference = tuple[str, Any, Any]
+
+_GONE = "(none)"
+_HASH_SHOWN = 12
+
+
+@attrs.frozen(kw_only=True)
+class Reopened:
+    """A run ready to go on.
+
+    :ivar former: what it is so far. :ivar roles: those that it uses.
+    :ivar workers: how many workers it may have. :ivar planned: what planning cost.
+    """
+
+    job: Job
+    source: str
+    program: Program
+    former: Former
+    roles: tuple[str, ...]
+    workers: int
+    planned: Spent
+
+
+def find_run(store: Store, run_id: str) -> RunRow:
+    """Return a run's row.
+
+    :raises UnknownNameError: there is no such run.
+    """
+    row = store.run(run_id)
+    if row is None:
+        raise UnknownNameError("run", run_id, [known.id for known in store.runs(200)])
+    return row
+
+
+def check_resumable(store: Store, row: RunRow, workers: int | None = None) -> None:
+    """Return when a run can go on and nobody drives it.
+
+    :param workers: how many workers the person wants it to have.
+    :raises Misuse: somebody drives it, or it needs more workers than it may have.
+    :raises PlanRefused: its plan was refused.
+    """
+    holder = store.driver(row.id)
+    if holder is not None:
+        raise Misuse(driven_text(row.id, holder))
+    status = status_now(store, row)
+    if status == "refused":
+        raise PlanRefused(
+            f"the plan of {row.id} was refused and cannot run: {row.error}; `planloom show {row.id} --plan` prints it "
+            "to be changed"
+        )
+    had = int(row.facts.get("workers", 0))
+    if status == "runaway" and (workers is None or workers <= had):
+        raise Misuse(
+            f"the plan of {row.id} asked for twice the {had} workers that it may have; say how many with --workers N, "
+            "and more than that"
+        )
+
+
+def job_of(registry: Registry, row: RunRow, args: Mapping[str, Any] | None = None) -> Job:
+    """Return the job of a stored run with its work opened again.
+
+    :param args: arguments that replace stored ones of the same names.
+    :raises UnknownNameError: one of its kits is not installed. :raises Misuse: its work cannot be opened.
+    :raises NothingToDo: its work is no longer there.
+    """
+    facts = row.facts
+    kits = tuple(registry.get("kit", name, Kit) for name in facts["kits"])
+    target = target_of(facts)
+    return Job(
+        title=row.title,
+        kits=kits,
+        works={kit.name: kit.open(target, facts["options"]) for kit in kits},
+        target=facts["target"],
+        options=facts["options"],
+        text=facts["text"],
+        plan=facts.get("given_plan", ""),
+        args={**facts["args"], **(args or {})},
+        cap=facts["cap"],
+        repeat=facts.get("repeat", 0),
+    )
+
+
+def target_of(facts: Mapping[str, Any]) -> str:
+    """Return the path that a run's work was opened from; its name in the record may be a readable form of it."""
+    return os.fsdecode(bytes.fromhex(facts["target_bytes"])) if "target_bytes" in facts else str(facts["target"])
+
+
+def target_facts(path: str, shown: str) -> dict[str, Any]:
+    """Return what a run keeps to open its work again, where a path's readable form is not the path."""
+    return {} if path == shown else {"target_bytes": os.fsencode(path).hex()}
+
+
+def reopen(
+    registry: Registry,
+    settings: Settings,
+    store: Store,
+    row: RunRow,
+    *,
+    args: Mapping[str, Any] | None = None,
+    source: str | None = None,
+    workers: int | None = None,
+) -> Reopened:
+    """Return a run ready to go on.
+
+    :param args: arguments as they are given now. :param source: the plan as it is given now.
+    :param workers: how many workers it may have; never fewer than before where ``None``.
+    :raises JournalDiverged: it is not what its record says. :raises PlanRefused: its plan fails the check now.
+    """
+    job = job_of(registry, row, args)
+    now = _as_stored(job_facts(job, settings, row.facts.get("roles")))
+    differences = list(_differences(row, now, row.plan, source))
+    if differences:
+        raise JournalDiverged(*differences[0], more=differences[1:])
+    program, _ = compile_plan(row.plan, build_vocabulary(registry, settings, job.kits), row.title)
+    before = int(row.facts.get("workers", settings.workers))
+    return Reopened(
+        job=attrs.evolve(job, cap=store.books(row.budget).cap or job.cap),
+        source=row.plan,
+        program=program,
+        former=read_former(store, row),
+        roles=tuple(row.facts.get("roles", settings.roles)),
+        workers=max(before, settings.workers) if workers is None else workers,
+        planned=Spent(**row.facts.get("planned", {})),
+    )
+
+
+def _as_stored(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """A pair that went through the store is a list."""
+    stored: dict[str, Any] = json.loads(json.dumps(facts))
+    return stored
+
+
+def _differences(row: RunRow, now: Mapping[str, Any], plan: str, source: str | None) -> Iterator[Difference]:
+    """Yield what a run's record says and what is the case, where they differ."""
+    then = row.facts
+    if source is not None and source != plan:
+        yield _first_line_that_differs(plan, source)
+    yield from _changed("argument", then["args"], now["args"])
+    yield from _changed("kit", then["kits"], now["kits"])
+    yield from _changed("prompt", then.get("prompts", {}), now["prompts"])
+    for kit, settings in then.get("settings", {}).items():
+        yield from _changed(f"setting kits.{kit}", settings, now["settings"].get(kit, {}))
+    for name, role in then.get("roles", {}).items():
+        yield from _changed(f"role {name}", role, now["roles"].get(name, {}))
+    for kit in then.get("manifest", {}):
+        yield from _work_changed(kit, then, now)
+
+
+def _first_line_that_differs(then: str, now: str) -> Difference:
+    pairs = enumerate(zip_longest(then.splitlines(), now.splitlines(), fillvalue=_GONE), start=1)
+    number, before, after = next(((n, a, b) for n, (a, b) in pairs if a != b), (0, then, now))
+    return f"plan line {number}", before, after
+
+
+def _changed(what: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Difference]:
+    for name in dict.fromkeys((*then, *now)):
+        before, after = then.get(name, _GONE), now.get(name, _GONE)
+        if before != after:
+            yield f"{what} {name}", before, after
+
+
+def _work_changed(kit: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Difference]:
+    """Yield the files that changed, by name; where a kit names no files, only that its work did."""
+    rows = list(_changed("file", _files(then["manifest"][kit]), _files(now["manifest"].get(kit, {}))))
+    yield from rows
+    before, after = then.get("work", {}).get(kit), now["work"].get(kit)
+    if not rows and before is not None and before != after:
+        yield f"work of the kit {kit}", f"hash {before[:_HASH_SHOWN]}", f"hash {str(after)[:_HASH_SHOWN]}"
+
+
+def _files(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return size and content hash of each file of a manifest, by path."""
+    return {path: f"{size:,} bytes, hash {digest[:_HASH_SHOWN]}" for path, size, digest in manifest.get("files", ())}

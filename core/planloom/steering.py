@@ -1,0 +1,104 @@
+"""Steering a run from any process: its driver is asked through the store, and what nobody drives is changed itself.
+
+Reads are short, so that who looks on holds nothing up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import attrs
+
+from ._errors import Misuse
+from .control import CANCEL, DRAIN_S
+from .money import credits_of, show_credits
+from .status import ENDED, status_now
+from .stores import Books, Event, RunRow, Store
+
+__all__ = ["cancel_run", "follow_events", "raise_cap"]
+
+_POLL_S = 0.1
+_PAGE = 1_000
+_CANCEL_S = DRAIN_S + 5.0
+_CANCELLED = "the run was cancelled while nobody drove it; `planloom resume {id}` goes on"
+
+
+async def follow_events(store: Store, run_id: str, after: int = 0, poll_s: float = _POLL_S) -> AsyncIterator[Event]:
+    """Yield a run's events with a higher number, as they come, until nobody drives the run."""
+    while True:
+        # Read first: what its driver wrote before it went is there then.
+        driven = store.driver(run_id) is not None
+        while page := store.events(run_id, after, _PAGE):
+            for event in page:
+                yield event
+            after = page[-1].seq
+        if not driven:
+            return
+        await asyncio.sleep(poll_s)
+
+
+async def cancel_run(store: Store, row: RunRow, timeout_s: float = _CANCEL_S) -> str:
+    """Cancel a run, whoever drives it; return its status then.
+
+    A driver lets the calls in flight end, for up to 30 s. A run that has ended stays as it is.
+
+    :param timeout_s: how long to wait for its driver.
+    """
+    if store.driver(row.id) is not None:
+        await store.post_request(row.id, CANCEL)
+        await _until_undriven(store, row.id, timeout_s)
+        newest = store.run(row.id)
+        assert newest is not None
+        # A driver that died meanwhile left it running.
+        return await _cancel_undriven(store, newest) if store.driver(row.id) is None else newest.status
+    return await _cancel_undriven(store, row)
+
+
+async def _until_undriven(store: Store, run_id: str, timeout_s: float) -> None:
+    clock = asyncio.get_running_loop().time
+    until = clock() + timeout_s
+    while store.driver(run_id) is not None and clock() < until:
+        await asyncio.sleep(_POLL_S)
+
+
+async def _cancel_undriven(store: Store, row: RunRow) -> str:
+    """Cancel a run as its driver, so that no other process can go on with it meanwhile."""
+    if await store.claim_run(row.id) is not None:
+        return await cancel_run(store, row)
+    try:
+        newest = store.run(row.id)
+        assert newest is not None
+        if newest.status in ENDED:
+            return newest.status
+        await store.append_events(row.id, [_ended(store, newest)])
+        await store.save_run(attrs.evolve(newest, status="cancelled", error=_CANCELLED.format(id=row.id)))
+        return "cancelled"
+    finally:
+        await store.release_run(row.id)
+
+
+def _ended(store: Store, row: RunRow) -> Event:
+    progress = store.progress(row.id)
+    fields = {
+        "status": "cancelled",
+        "seconds": progress.t,
+        "agents": sum(number for status, number in progress.threads.items() if status != "waiting"),
+        "credits": credits_of(store.money(row.id)["spent"]),
+        "holes": progress.holes,
+    }
+    return Event(seq=progress.seq + 1, t=progress.t, type="run.ended", data=fields)
+
+
+async def raise_cap(store: Store, row: RunRow, cap: int) -> Books:
+    """Give a run's job a higher cap; who waits for money goes on. Return the books.
+
+    :raises Misuse: the cap is not higher, or the run will spend nothing any more.
+    """
+    status = status_now(store, row)
+    if status in ENDED and status not in ("failed", "cancelled"):
+        raise Misuse(f"the run {row.id} is {status} and spends nothing any more")
+    books = await store.open_budget(row.budget or f"job-{row.id}", row.facts["cap"])
+    if cap <= books.cap:
+        raise Misuse(f"the cap of {row.id} is {show_credits(books.cap)} credits already; name a higher one with --cap")
+    return await store.set_cap(row.budget or f"job-{row.id}", cap)
