@@ -15,6 +15,7 @@ _OWN = (
     ("run", "Check, rehearse and run a plan, and print its result.", "_plans"),
     ("runs", "List the newest runs.", "_runs"),
     ("show", "Show one run: status, phases, cost, what failed, and its result.", "_runs"),
+    ("store", "Look after the store: check, stats, prune, export.", "_store"),
     ("resume", "Go on with a run that is not whole: what is answered is not asked again.", "_resume"),
     ("replay", "Play a run again from what is stored, asking nothing, and compare the results.", "_resume"),
     ("follow", "Show how a run goes until it ends; exits as the run did.", "_steer"),
