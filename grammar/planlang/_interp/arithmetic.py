@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from planlang._nodes import Chain, Constant, Node, Unary
 
-from .context import Build, Code, Run, eager, tallest
+from .context import Build, Code, Run, eager, tallest, then
 from .iterate import items_of
 from .operators import BINARY, IN_PLACE, UNARY, Operator, extend_list
 from .values import Frame, PlanList
@@ -35,12 +35,18 @@ def _slow(build: Build, operator: Operator, offset: int) -> Slow:
     return apply
 
 
-def _add(build: Build, left: Run, right: Run, slow: Slow) -> Run:
+def _operand(code: Code) -> tuple[Run, int]:
+    """Return how to read an operand: a name that is surely bound is read from its slot, which saves a call."""
+    return code.run, code.slot
+
+
+def _add(build: Build, left: Code, right: Code, slow: Slow) -> Run:
+    (left_run, left_slot), (right_run, right_slot) = _operand(left), _operand(right)
     low, high = build.meter.low, build.meter.high
 
     def run(frame: Frame) -> Any:
-        x = left(frame)
-        y = right(frame)
+        x = frame[left_slot] if left_slot else left_run(frame)
+        y = frame[right_slot] if right_slot else right_run(frame)
         if type(x) is int and type(y) is int:
             z = x + y
             if low <= z <= high:
@@ -50,12 +56,13 @@ def _add(build: Build, left: Run, right: Run, slow: Slow) -> Run:
     return run
 
 
-def _subtract(build: Build, left: Run, right: Run, slow: Slow) -> Run:
+def _subtract(build: Build, left: Code, right: Code, slow: Slow) -> Run:
+    (left_run, left_slot), (right_run, right_slot) = _operand(left), _operand(right)
     low, high = build.meter.low, build.meter.high
 
     def run(frame: Frame) -> Any:
-        x = left(frame)
-        y = right(frame)
+        x = frame[left_slot] if left_slot else left_run(frame)
+        y = frame[right_slot] if right_slot else right_run(frame)
         if type(x) is int and type(y) is int:
             z = x - y
             if low <= z <= high:
@@ -65,12 +72,13 @@ def _subtract(build: Build, left: Run, right: Run, slow: Slow) -> Run:
     return run
 
 
-def _multiply(build: Build, left: Run, right: Run, slow: Slow) -> Run:
+def _multiply(build: Build, left: Code, right: Code, slow: Slow) -> Run:
+    (left_run, left_slot), (right_run, right_slot) = _operand(left), _operand(right)
     low, high = build.meter.low, build.meter.high
 
     def run(frame: Frame) -> Any:
-        x = left(frame)
-        y = right(frame)
+        x = frame[left_slot] if left_slot else left_run(frame)
+        y = frame[right_slot] if right_slot else right_run(frame)
         if type(x) is int and type(y) is int:
             z = x * y
             if low <= z <= high:
@@ -80,12 +88,13 @@ def _multiply(build: Build, left: Run, right: Run, slow: Slow) -> Run:
     return run
 
 
-def _floor(build: Build, left: Run, right: Run, slow: Slow) -> Run:
+def _floor(build: Build, left: Code, right: Code, slow: Slow) -> Run:
+    (left_run, left_slot), (right_run, right_slot) = _operand(left), _operand(right)
     high = build.meter.high
 
     def run(frame: Frame) -> Any:
-        x = left(frame)
-        y = right(frame)
+        x = frame[left_slot] if left_slot else left_run(frame)
+        y = frame[right_slot] if right_slot else right_run(frame)
         if type(x) is int and type(y) is int and y:
             z = x // y
             if z <= high:
@@ -95,10 +104,12 @@ def _floor(build: Build, left: Run, right: Run, slow: Slow) -> Run:
     return run
 
 
-def _modulo(_build: Build, left: Run, right: Run, slow: Slow) -> Run:
+def _modulo(_build: Build, left: Code, right: Code, slow: Slow) -> Run:
+    (left_run, left_slot), (right_run, right_slot) = _operand(left), _operand(right)
+
     def run(frame: Frame) -> Any:
-        x = left(frame)
-        y = right(frame)
+        x = frame[left_slot] if left_slot else left_run(frame)
+        y = frame[right_slot] if right_slot else right_run(frame)
         if type(x) is int and type(y) is int and y:
             return x % y
         return slow(frame, x, y)
@@ -106,11 +117,12 @@ def _modulo(_build: Build, left: Run, right: Run, slow: Slow) -> Run:
     return run
 
 
-def _add_constant(build: Build, left: Run, y: int, slow: Slow) -> Run:
+def _add_constant(build: Build, left: Code, y: int, slow: Slow) -> Run:
+    left_run, left_slot = _operand(left)
     low, high = build.meter.low, build.meter.high
 
     def run(frame: Frame) -> Any:
-        x = left(frame)
+        x = frame[left_slot] if left_slot else left_run(frame)
         if type(x) is int:
             z = x + y
             if low <= z <= high:
@@ -120,11 +132,12 @@ def _add_constant(build: Build, left: Run, y: int, slow: Slow) -> Run:
     return run
 
 
-def _subtract_constant(build: Build, left: Run, y: int, slow: Slow) -> Run:
+def _subtract_constant(build: Build, left: Code, y: int, slow: Slow) -> Run:
+    left_run, left_slot = _operand(left)
     low, high = build.meter.low, build.meter.high
 
     def run(frame: Frame) -> Any:
-        x = left(frame)
+        x = frame[left_slot] if left_slot else left_run(frame)
         if type(x) is int:
             z = x - y
             if low <= z <= high:
@@ -134,11 +147,12 @@ def _subtract_constant(build: Build, left: Run, y: int, slow: Slow) -> Run:
     return run
 
 
-def _multiply_constant(build: Build, left: Run, y: int, slow: Slow) -> Run:
+def _multiply_constant(build: Build, left: Code, y: int, slow: Slow) -> Run:
+    left_run, left_slot = _operand(left)
     low, high = build.meter.low, build.meter.high
 
     def run(frame: Frame) -> Any:
-        x = left(frame)
+        x = frame[left_slot] if left_slot else left_run(frame)
         if type(x) is int:
             z = x * y
             if low <= z <= high:
@@ -148,9 +162,11 @@ def _multiply_constant(build: Build, left: Run, y: int, slow: Slow) -> Run:
     return run
 
 
-def _modulo_constant(_build: Build, left: Run, y: int, slow: Slow) -> Run:
+def _modulo_constant(_build: Build, left: Code, y: int, slow: Slow) -> Run:
+    left_run, left_slot = _operand(left)
+
     def run(frame: Frame) -> Any:
-        x = left(frame)
+        x = frame[left_slot] if left_slot else left_run(frame)
         if type(x) is int and y:
             return x % y
         return slow(frame, x, y)
@@ -168,15 +184,17 @@ _CONSTANT: Final = {
 }
 
 
-def binary(build: Build, op: str, left: Run, right: Run, right_node: Node, slow: Slow) -> Run:
+def binary(build: Build, op: str, left: Code, right: Code, right_node: Node, slow: Slow) -> Run:
     """Return a closure for ``left op right`` whose operands cannot wait."""
     if op in _CONSTANT and type(right_node) is Constant and type(right_node.value) is int:
         return _CONSTANT[op](build, left, right_node.value, slow)
     if op in _FAST:
         return _FAST[op](build, left, right, slow)
 
+    left_run, right_run = left.run, right.run
+
     def run(frame: Frame) -> Any:
-        return slow(frame, left(frame), right(frame))
+        return slow(frame, left_run(frame), right_run(frame))
 
     return run
 
@@ -187,14 +205,14 @@ def chain(build: Build, node: Chain) -> Code:
     slows = [_slow(build, BINARY[op], node.start) for op in node.ops]
     height = tallest(parts) + 5
     if any(part.waits for part in parts):
-        return Code(_chain_waiting(build, parts, node.ops, slows), True, height)
+        return _chain_waiting(build, parts, node.ops, slows, height)
     if len(parts) > _NESTED:
         return Code(_chain_folded(parts, slows), False, height)
-    run = parts[0].run
+    left = parts[0]
     for number, op in enumerate(node.ops):
-        right = node.operands[number + 1]
-        run = binary(build, op, run, parts[number + 1].run, right, slows[number])
-    return Code(run, False, height + len(parts))
+        run = binary(build, op, left, parts[number + 1], node.operands[number + 1], slows[number])
+        left = Code(run, False, height + len(parts))
+    return left
 
 
 def _chain_folded(parts: list[Code], slows: list[Slow]) -> Run:
@@ -210,24 +228,45 @@ def _chain_folded(parts: list[Code], slows: list[Slow]) -> Run:
     return run
 
 
-def _chain_waiting(build: Build, parts: list[Code], ops: Sequence[str], slows: list[Slow]) -> Run:
-    low, high = build.meter.low, build.meter.high
-    first = parts[0]
-    rest = [(_NATIVE.get(op), slow, part) for op, slow, part in zip(ops, slows, parts[1:], strict=True)]
+def _chain_waiting(build: Build, parts: list[Code], ops: Sequence[str], slows: list[Slow], height: int) -> Code:
+    applied = [_applied(build, op, slow) for op, slow in zip(ops, slows, strict=True)]
+    first, rest = parts[0], list(zip(applied, parts[1:], strict=True))
+    slot = first.slot
+    if slot and len(parts) == 2:  # nothing can bind it anew while the other one is waited for
+        apply = applied[0]
+        return then(parts[1], lambda frame, right: apply(frame, frame[slot], right), height)
+    if not any(part.waits for part in parts[1:]):
+        return then(first, lambda frame, value: _fold(frame, value, rest), height)
 
     async def run(frame: Frame) -> Any:
         value = await first.run(frame) if first.waits else first.run(frame)
-        for native, slow, part in rest:
-            right = await part.run(frame) if part.waits else part.run(frame)
-            if native is not None and type(value) is int and type(right) is int:
-                made = native(value, right)
-                if low <= made <= high:
-                    value = made
-                    continue
-            value = slow(frame, value, right)
+        for apply, part in rest:
+            value = apply(frame, value, await part.run(frame) if part.waits else part.run(frame))
         return value
 
-    return run
+    return Code(run, True, height)
+
+
+def _fold(frame: Frame, value: Any, rest: Sequence[tuple[Slow, Code]]) -> Any:
+    for apply, part in rest:
+        value = apply(frame, value, part.run(frame))
+    return value
+
+
+def _applied(build: Build, op: str, slow: Slow) -> Slow:
+    """Return the operator with a fast path for exact integers, where it has one."""
+    native, low, high = _NATIVE.get(op), build.meter.low, build.meter.high
+    if native is None:
+        return slow
+
+    def apply(frame: Frame, left: Any, right: Any) -> Any:
+        if type(left) is int and type(right) is int:
+            made = native(left, right)
+            if low <= made <= high:
+                return made
+        return slow(frame, left, right)
+
+    return apply
 
 
 def in_place(build: Build, op: str, offset: int) -> Slow:

@@ -66,11 +66,14 @@ def joined(parts: list[Code]) -> Code:
     if any(part.waits for part in parts):
         return Code(_waiting(parts), True, height)
     if len(parts) == 2:
-        return Code(_two(parts[0].run, parts[1].run), False, height)
-    runs = [part.run for part in parts]
+        return Code(_two(*parts[0].step(), *parts[1].step()), False, height)
+    steps = [part.step() for part in parts]
 
     def run(frame: Frame) -> Any:
-        for part in runs:
+        for part, into in steps:
+            if into:
+                frame[into] = part(frame)
+                continue
             signal = part(frame)
             if signal is not None:
                 return signal
@@ -79,20 +82,30 @@ def joined(parts: list[Code]) -> Code:
     return Code(run, False, height)
 
 
-def _two(first: Run, second: Run) -> Run:
+def _two(first: Run, first_into: int, second: Run, second_into: int) -> Run:
     def run(frame: Frame) -> Any:
-        signal = first(frame)
-        if signal is not None:
-            return signal
+        if first_into:
+            frame[first_into] = first(frame)
+        else:
+            signal = first(frame)
+            if signal is not None:
+                return signal
+        if second_into:
+            frame[second_into] = second(frame)
+            return None
         return second(frame)
 
     return run
 
 
 def _waiting(parts: list[Code]) -> Run:
+    steps = [(part.waits, *part.flat()) for part in parts]
+
     async def run(frame: Frame) -> Any:
-        for part in parts:
-            signal = await part.run(frame) if part.waits else part.run(frame)
+        for waits, part, after in steps:
+            signal = await part(frame) if waits else part(frame)
+            if after is not None:
+                signal = after(frame, signal)
             if signal is not None:
                 return signal
         return None

@@ -17,18 +17,51 @@ from .meter import Meter
 from .places import Places
 from .values import Frame, WordValue
 
-__all__ = ["HEADER", "Build", "Builder", "Code", "Run", "eager", "tallest", "turn"]
+__all__ = ["HEADER", "After", "Build", "Builder", "Code", "Run", "eager", "tallest", "then", "turn"]
 
 Run = Callable[[Frame], Any]
+After = Callable[[Frame, Any], Any]
 HEADER: Final = 4  # task, call depth, host frames, return value: then come the slots of the scope
 
 
 class Code(NamedTuple):
-    """A built node. ``height`` is how many host frames its evaluation takes at most, guest calls aside."""
+    """A built node.
+
+    ``height`` is how many host frames its evaluation takes at most, guest calls aside. The rest are short cuts, which
+    save calls: ``slot`` is the frame slot of an expression that only reads one, ``into`` that of a statement that only
+    stores what ``value(frame)`` returns; 0 elsewhere. ``after(frame, await wait(frame))``, where given, does what
+    ``await run(frame)`` does with one coroutine less.
+    """
 
     run: Run
     waits: bool
     height: int
+    slot: int = 0
+    into: int = 0
+    value: Run | None = None
+    wait: Run | None = None
+    after: After | None = None
+
+    def step(self) -> tuple[Run, int]:
+        """Return what runs a statement that cannot wait, and the slot for what it returns, or 0 for a signal."""
+        return (self.run, 0) if self.value is None else (self.value, self.into)
+
+    def flat(self) -> tuple[Run, After | None]:
+        """Return what to wait for and what to do then, for code that may wait and is run by a coroutine."""
+        return (self.run, None) if self.wait is None else (self.wait, self.after)
+
+
+def then(code: Code, after: After, height: int) -> Code:
+    """Return code that waits for other code, and does the rest with its value without waiting."""
+    wait, before = code.flat()
+
+    async def run(frame: Frame) -> Any:
+        value = await wait(frame)
+        return after(frame, value if before is None else before(frame, value))
+
+    if before is None:
+        return Code(run, True, height, wait=wait, after=after)
+    return Code(run, True, height, wait=wait, after=lambda frame, value: after(frame, before(frame, value)))
 
 
 Builder = Callable[["Build", Any], Code]

@@ -157,9 +157,13 @@ def _returning(body: Run) -> Run:
 def _returning_waiting(parts: list[Code]) -> Run:
     """Return the body of a function that may wait; a block of its own would be one more coroutine for every wait."""
 
+    steps = [(part.waits, *part.flat()) for part in parts]
+
     async def run(frame: Frame) -> Any:
-        for part in parts:
-            signal = await part.run(frame) if part.waits else part.run(frame)
+        for waits, part, after in steps:
+            signal = await part(frame) if waits else part(frame)
+            if after is not None:
+                signal = after(frame, signal)
             if signal is not None:
                 return frame[3]
         return None

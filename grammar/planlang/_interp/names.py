@@ -21,7 +21,8 @@ def constant(_build: Build, node: Constant) -> Code:
 
 def name(build: Build, node: Name) -> Code:
     """Return code that reads the name; an unbound one fails as in CPython."""
-    return Code(_READERS[node.kind](build, node), False, 2)
+    slot = node.slot + HEADER if node.kind == LOCAL and node.certain else 0
+    return Code(_READERS[node.kind](build, node), False, 2, slot)
 
 
 def _unbound(build: Build, node: Name) -> Any:

@@ -22,7 +22,7 @@ from planlang._nodes import (
 
 from .arithmetic import binary, in_place
 from .blocks import BREAK, CONTINUE, RETURN, block
-from .context import HEADER, Build, Code, Run, tallest
+from .context import HEADER, Build, Code, Run, tallest, then
 from .names import name as read_name
 from .subscripts import get_item, set_item
 from .targets import Setter, name_setter, subscript_parts, target
@@ -35,14 +35,13 @@ def expression(build: Build, node: ExprStatement) -> Code:
     """Return code that evaluates an expression for its effects."""
     value = build.code(node.value)
     evaluate = value.run
+    if value.waits:
+        return then(value, lambda _frame, _value: None, value.height + 1)
 
     def run(frame: Frame) -> None:
         evaluate(frame)
 
-    async def run_waiting(frame: Frame) -> None:
-        await evaluate(frame)
-
-    return Code(run_waiting if value.waits else run, value.waits, value.height + 1)
+    return Code(run, False, value.height + 1)
 
 
 def jump(_build: Build, node: Pass | Break | Continue) -> Code:
@@ -56,6 +55,8 @@ def assign(build: Build, node: Assign) -> Code:
     value = build.code(node.value)
     setters = [target(build, each) for each in node.targets]
     height = 1 + max(value.height, *(setter.height for setter in setters))
+    if value.waits and len(setters) == 1 and not setters[0].waits:
+        return then(value, setters[0].run, height)
     if value.waits or any(setter.waits for setter in setters):
         return Code(_assign_waiting(value, setters), True, height)
     evaluate = value.run
@@ -69,7 +70,7 @@ def assign(build: Build, node: Assign) -> Code:
         return Code(run_many, False, height)
     first = node.targets[0]
     if isinstance(first, Name) and first.kind in (GLOBAL, LOCAL):
-        return Code(_store_name(build, first, evaluate), False, height)
+        return _store_name(build, first, evaluate, height)
     store = setters[0].run
 
     def run(frame: Frame) -> None:
@@ -78,7 +79,7 @@ def assign(build: Build, node: Assign) -> Code:
     return Code(run, False, height)
 
 
-def _store_name(build: Build, node: Name, evaluate: Run) -> Run:
+def _store_name(build: Build, node: Name, evaluate: Run, height: int) -> Code:
     cells, at, slot = build.globals, node.slot, node.slot + HEADER
 
     def run_global(frame: Frame) -> None:
@@ -87,7 +88,9 @@ def _store_name(build: Build, node: Name, evaluate: Run) -> Run:
     def run_local(frame: Frame) -> None:
         frame[slot] = evaluate(frame)
 
-    return run_global if node.kind == GLOBAL else run_local
+    if node.kind == GLOBAL:
+        return Code(run_global, False, height)
+    return Code(run_local, False, height, into=slot, value=evaluate)
 
 
 def _assign_waiting(value: Code, setters: list[Setter]) -> Run:
@@ -109,18 +112,21 @@ def aug_assign(build: Build, node: AugAssign) -> Code:
     assert isinstance(node.target, Name), "the parser lets nothing else be the target"
     value = build.code(node.value)
     slow = in_place(build, node.op, node.start)
-    read = read_name(build, node.target).run
+    read = read_name(build, node.target)
     height = 6 + value.height
     if not value.waits:
-        combined = binary(build, node.op, read, value.run, node.value, slow)
+        combined = binary(build, node.op, read, value, node.value, slow)
         if node.target.kind in (GLOBAL, LOCAL):
-            return Code(_store_name(build, node.target, combined), False, height)
+            return _store_name(build, node.target, combined, height)
         store = name_setter(build, node.target)
         return Code(lambda frame: store(frame, combined(frame)), False, height)
     put = name_setter(build, node.target)
+    slot = read.slot
+    if slot:  # nothing can bind it anew while the value is waited for
+        return then(value, lambda frame, made: put(frame, slow(frame, frame[slot], made)), height)
 
     async def run(frame: Frame) -> None:
-        before = read(frame)
+        before = read.run(frame)
         put(frame, slow(frame, before, await value.run(frame)))
 
     return Code(run, True, height)
@@ -220,8 +226,10 @@ def return_statement(build: Build, node: Return) -> Code:
         frame[3] = evaluate(frame)
         return RETURN
 
-    async def run_waiting(frame: Frame) -> Any:
-        frame[3] = await evaluate(frame)
+    def keep(frame: Frame, made: Any) -> Any:
+        frame[3] = made
         return RETURN
 
-    return Code(run_waiting if code.waits else run, code.waits, code.height + 1)
+    if code.waits:
+        return then(code, keep, code.height + 1)
+    return Code(run, False, code.height + 1)

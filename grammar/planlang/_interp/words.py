@@ -23,7 +23,7 @@ from planlang._vocabulary import Word
 from .border import from_host, to_host
 from .context import Code, Run, tallest, turn
 from .iterate import items_of
-from .place import Bridge, Place, Site
+from .place import Bridge, Place, Site, placed
 from .tasks import Task
 from .values import SCALARS, Frame, LazyIterator, WordValue, new_list
 
@@ -73,7 +73,7 @@ class WordCalls:
         waits = any(part.waits for part in parts)
         if len(parts) == 1 and not (names or waits):
             one = self._waiting_one if self.waits else self._plain_one
-            return Code(one(site, parts[0].run), self.waits, height)
+            return Code(one(site, parts[0]), self.waits, height)
         enter = self._enter(site, len(parts) - len(names), self._fit(len(parts) - len(names), names))
         if waits:
             return Code(_after_waits(parts, enter, self.waits), True, height)
@@ -125,7 +125,8 @@ class WordCalls:
 
         return enter_waiting if self.waits else enter
 
-    def _plain_one(self, site: Site, argument: Run) -> Run:
+    def _plain_one(self, site: Site, argument: Code) -> Run:
+        evaluate, slot = argument.run, argument.slot
         call, calls, meter = self._word.call, self._meter.calls, self._meter
         low, high, shares = meter.low, meter.high, not self._counted
         last: Frame | None = None
@@ -133,7 +134,7 @@ class WordCalls:
 
         def run(frame: Frame) -> Any:
             nonlocal last, place
-            given = argument(frame)
+            given = frame[slot] if slot else evaluate(frame)
             left = calls[0] = calls[0] - 1
             try:
                 if left < 0:
@@ -152,12 +153,13 @@ class WordCalls:
 
         return run
 
-    def _waiting_one(self, site: Site, argument: Run) -> Run:
+    def _waiting_one(self, site: Site, argument: Code) -> Run:
+        evaluate, slot = argument.run, argument.slot
         call, calls, meter = self._word.call, self._meter.calls, self._meter
         low, high, steps = meter.low, meter.high, meter.slice
 
         async def run(frame: Frame) -> Any:
-            given = argument(frame)
+            given = frame[slot] if slot else evaluate(frame)
             left = calls[0] = calls[0] - _WAITING_CALL
             try:
                 if left < 0:
@@ -165,8 +167,12 @@ class WordCalls:
                 if type(given) is not int and type(given) not in _FREE:
                     given = self._out(frame, given)
                 task = frame[0]
-                task.calls = number = task.calls + 1
-                value = call(Place(site, frame, number - 1), given)
+                place = Place()
+                place.site = site
+                place.frame = frame
+                place.number = number = task.calls
+                task.calls = number + 1
+                value = call(place, given)
                 if type(value) is CoroutineType or inspect.isawaitable(value):
                     value = await value
                 if steps[1]:
@@ -181,11 +187,11 @@ class WordCalls:
 
     def _place(self, site: Site, frame: Frame) -> Place:
         if not self._counted:
-            return Place(site, frame, None)
+            return placed(site, frame, None)
         task: Task = frame[0]
         number = task.calls
         task.calls = number + 1
-        return Place(site, frame, number)
+        return placed(site, frame, number)
 
     def _out(self, frame: Frame, value: Any) -> Any:
         if type(value) is LazyIterator:
