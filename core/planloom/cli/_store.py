@@ -48,10 +48,9 @@ def check(app: App) -> int:
         click.echo(fault)
         faults += 1
     if faults:
+        found = _counted(faults, "fault", "faults")
         click.echo(
-            f"{faults} fault{'' if faults == 1 else 's'} in {app.settings.store_path}; "
-            "restore a copy, or move it away and start a new store",
-            err=True,
+            f"{found} in {app.settings.store_path}; restore a copy, or move it away and start a new store", err=True
         )
         return 1
     click.echo(f"{app.settings.store_path} is whole: every text fits its hash, and the books fit the calls")
@@ -94,7 +93,8 @@ def _print_stats(where: str, found: StoreStats) -> None:
         money.add_row(name, *map(show_credits, amounts))
     console.print(money)
     if found.uncertain:
-        console.print(f"{found.uncertain} calls of unknown outcome stay charged at their worst price")
+        one = "call of unknown outcome stays charged at its worst price"
+        console.print(_counted(found.uncertain, one, "calls of unknown outcome stay charged at their worst prices"))
 
 
 _PLAIN: dict[str, Any] = {"box": None, "pad_edge": False}
@@ -130,16 +130,26 @@ def prune(
 def _print_pruned(pruned: Pruned, dry: bool) -> None:
     for run in pruned.runs:
         click.echo(run)
-    counts = {"threads": pruned.threads, "events": pruned.events, "replies": pruned.replies, "parts": pruned.parts}
-    rest = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+    counts = (
+        (pruned.threads, "thread", "threads"),
+        (pruned.events, "event", "events"),
+        (pruned.questions, "question", "questions"),
+        (pruned.replies, "reply", "replies"),
+        (pruned.parts, "shared text", "shared texts"),
+    )
+    rest = ", ".join(_counted(*count) for count in counts)
     said = "would go" if dry else "went"
-    click.echo(f"{len(pruned.runs)} runs {said}: {rest}; {_bytes(pruned.size_bytes)}")
+    click.echo(f"{_counted(len(pruned.runs), 'run', 'runs')} {said}: {rest}; {_bytes(pruned.size_bytes)}")
     for run in pruned.driven:
         click.echo(f"{run} stays: a process drives it", err=True)
     if dry:
         click.echo("nothing was changed; say --yes to remove it", err=True)
     elif not pruned.shrunk:
         click.echo("the file keeps its size while another process has it open; its room is used again", err=True)
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
 
 
 @store.command()
