@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _nodes as n
+from ._check_looks import advise_on_looks
 from ._scopes import Binding
 from ._survey import Survey
 
@@ -19,6 +20,7 @@ def advise(survey: Survey) -> None:
     _rounds(survey)
     _samples(survey)
     _none(survey)
+    advise_on_looks(survey)
 
 
 def _unused(survey: Survey) -> None:

@@ -16,9 +16,10 @@ _LARGEST = 4_800
 _HEAD = """A plan is a short Python program (at most 80 lines of code) that only calls words and builtins. Words that
 wait are simply called. It ends by assigning `result`."""
 
+_LOG, _NO_LOG = "print (use log)", "print"
 _TAIL = """Not in the language: while (use `for r in range(N)` and break), import, try, raise, class, with, global, del,
 yield, async/await, match, decorators, :=, `**` as power, bytes, attributes (write f["line"]), names with a leading
-underscore, print (use log), .format and % on texts (use f-strings), return outside def, recursion.
+underscore, {print}, .format and % on texts (use f-strings), return outside def, recursion.
 Methods: the usual ones of list, dict, set and str, called at once.
 Rules: a failed worker gives None. In loops and comprehensions bind variables: `lambda s=s: ...`. Tasks return values
 and never change outer lists. Integers up to 1,000,000."""
@@ -26,7 +27,8 @@ and never change outer lists. Integers up to 1,000,000."""
 
 def brief(vocabulary: Vocabulary) -> str:
     """Return words with signatures and one line each, then what the language lacks; at most 4,800 characters."""
-    fixed = [_HEAD, "Words:", "", f"Builtins: {' '.join(sorted(BUILTINS))}.", _TAIL]
+    tail = _TAIL.replace("{print}", _LOG if "log" in vocabulary else _NO_LOG)
+    fixed = [_HEAD, "Words:", "", f"Builtins: {' '.join(sorted(BUILTINS))}.", tail]
     room = _LARGEST - sum(len(part) + 1 for part in fixed)
     fixed[2] = _within(vocabulary, room)
     return "\n".join(fixed) + "\n"

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _nodes as n
 from ._building import Building, Parts, span
+from ._literals import grouped
 from ._token import Token
 
 __all__ = ["RULES", "parameters"]
@@ -31,14 +32,24 @@ def _split(b: Building, given: list[n.Node]) -> tuple[list[n.Node], list[n.Keywo
         if isinstance(item, n.Keyword):
             keywords.append(item)
             continue
-        args.append(item)
-        if keywords and not (isinstance(item, n.Starred) and all(k.name for k in keywords)):
-            message = "an argument by position follows one by keyword"
-            hint = f"move `{b.text_of(item)}` before the arguments with `=`, or give it by keyword too."
-            b.complain("PL023", item.start, item.end, message, hint)
+        after = bool(keywords) and not (isinstance(item, n.Starred) and all(k.name for k in keywords))
+        if not after or not _by_position_after(b, keywords[-1].value, item):
+            args.append(item)
     _check_generators(b, args, keywords)
     _check_twice(b, keywords)
     return args, keywords
+
+
+def _by_position_after(b: Building, before: n.Node, item: n.Node) -> bool:
+    """Name the argument that follows one by keyword; say whether it is only a part of that one."""
+    message = "an argument by position follows one by keyword"
+    number = grouped(b.source[before.start : item.end])
+    if number:
+        b.complain("PL023", before.start, item.end, message, f"write `{number}`: a comma does not group digits.")
+        return True
+    hint = f"move `{b.text_of(item)}` before the arguments with `=`, or give it by keyword too."
+    b.complain("PL023", item.start, item.end, message, hint)
+    return False
 
 
 def _check_generators(b: Building, args: list[n.Node], keywords: list[n.Keyword]) -> None:

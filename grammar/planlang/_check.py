@@ -12,10 +12,13 @@ from ._characters import LINE_SEPARATOR, ODD_BLANK
 from ._check_attributes import check_attributes
 from ._check_calls import check_calls
 from ._check_functions import check_functions
+from ._check_looks import check_changes
 from ._check_names import check_names
 from ._check_tasks import check_tasks
 from ._codes import is_advice
+from ._data_plan import said_of_data
 from ._faults import Fault
+from ._hints import for_vocabulary
 from ._limits import DEFAULT_RULES, Rules
 from ._lines import Lines
 from ._parse import Parsed, parse
@@ -51,23 +54,26 @@ def check(source: str, vocabulary: Vocabulary, rules: Rules = DEFAULT_RULES) -> 
 def check_module(source: str, vocabulary: Vocabulary, rules: Rules = DEFAULT_RULES) -> Checked:
     """Return the tree of ``source``, ready to be compiled, with its problems."""
     if len(source) > rules.source_characters:
-        return Checked(None, _problems([_too_long(source, rules)], source))
+        return Checked(None, _problems([_too_long(source, rules)], source, vocabulary))
     parsed = parse(source, rules)
     faults = parsed.faults
     faults.extend(_sizes(parsed, rules))
     if parsed.module is None:
-        return Checked(None, _problems(faults, source))
+        return Checked(None, _problems(faults, source, vocabulary))
+    data = said_of_data(parsed.module)
+    if data is not None:
+        return Checked(None, _problems([data], source, vocabulary))
     names = resolve(parsed.module, vocabulary)
     mark(parsed.module, names, vocabulary)
     survey = Survey(parsed.source, parsed.module, names, vocabulary, parsed.whole)
-    for family in (check_names, check_attributes, check_calls, check_functions, check_tasks):
+    for family in (check_names, check_attributes, check_calls, check_functions, check_tasks, check_changes):
         family(survey)
     faults.extend(survey.faults)
     if all(is_advice(fault.code) for fault in faults):
         advise(survey)
         faults = faults + [fault for fault in survey.faults if fault not in faults]
     blocked = any(not is_advice(fault.code) for fault in faults)
-    return Checked(None if blocked else parsed.module, _problems(faults, source))
+    return Checked(None if blocked else parsed.module, _problems(faults, source, vocabulary))
 
 
 def _too_long(source: str, rules: Rules) -> Fault:
@@ -104,7 +110,7 @@ def _code_lines(source: str, tokens: list[Token]) -> list[int]:
     return found
 
 
-def _problems(faults: list[Fault], source: str) -> list[Problem]:
+def _problems(faults: list[Fault], source: str, vocabulary: Vocabulary) -> list[Problem]:
     places = Lines(source)
     found: dict[tuple[str, int, int], Problem] = {}
     for fault in sorted(_without_echoes(faults, source), key=lambda fault: (fault.start, fault.end)):
@@ -118,7 +124,7 @@ def _problems(faults: list[Fault], source: str) -> list[Problem]:
             code=fault.code,
             severity="advice" if is_advice(fault.code) else "problem",
             message=fault.message,
-            hint=_honest(fault.hint),
+            hint=_honest(for_vocabulary(fault.hint, vocabulary, source)),
         )
         found.setdefault((fault.code, line, column), problem)
     return sorted(found.values())

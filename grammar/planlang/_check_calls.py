@@ -6,6 +6,8 @@ from inspect import Parameter, Signature
 
 from . import _nodes as n
 from ._formats import with_values
+from ._handed import functions_of
+from ._literals import grouped
 from ._near import listed, nearest
 from ._survey import Survey
 from ._vocabulary import Word
@@ -92,7 +94,10 @@ class _Fit:
         name, args = self.word.name, self.call.args
         rest = [p.name for p in self.parameters.values() if p.kind is Parameter.KEYWORD_ONLY]
         message = f"`{name}` takes at most {most} argument{'s' * (most != 1)} by position, not {len(args)}"
-        if not self.parameters:
+        number = grouped(self.survey.source[args[0].start : args[-1].end])
+        if number:
+            self.survey.complain("PL107", args[0].start, args[-1].end, message, f"write `{number}`, one number.")
+        elif not self.parameters:
             self.survey.at("PL107", self.call, f"`{name}` takes no arguments", f"write `{name}()`.")
         elif (
             most == 1 and not rest and not self.word.spends and not self.word.runs_tasks and one_text(self.survey, args)
@@ -310,8 +315,7 @@ def is_function(survey: Survey, node: n.Node) -> bool:
 
 def _takes_thunks(word: Word) -> bool:
     """Say whether a word that runs tasks is given them all in one list, as ``parallel`` is."""
-    kinds = [p.kind for p in word.signature.parameters.values()]
-    return word.runs_tasks and Parameter.VAR_POSITIONAL not in kinds
+    return [*functions_of(word).values()] == [(0, 0)]
 
 
 def _thunks_split(survey: Survey, call: n.Call, word: Word) -> bool:

@@ -7,6 +7,7 @@ from inspect import Parameter
 
 from . import _nodes as n
 from ._check_late_binding import check_late_binding
+from ._handed import Handed, functions_of
 from ._survey import Function, Survey, root_of
 from ._vocabulary import Word
 
@@ -24,10 +25,11 @@ def check_tasks(survey: Survey) -> None:
     tasks: list[Function] = []
     for call in survey.all(n.Call):
         if survey.runs_tasks(call):
-            tasks.extend(survey.thunks(call))
+            tasks.extend(f for given in survey.handed(call) for f in survey.functions_in(given.argument))
             _called_at_once(survey, call)
-            _parameters(survey, call)
-            _not_functions(survey, call)
+            if not _too_many(survey, call):
+                _parameters(survey, call)
+                _not_functions(survey, call)
     _changes(survey, reads, tasks)
     _waiting_inside(survey)
     check_late_binding(survey)
@@ -87,35 +89,39 @@ def _name(survey: Survey, function: n.Node) -> str:
 
 def _called_at_once(survey: Survey, call: n.Call) -> None:
     """Name calls where functions belong: they would run one after another, before the word starts."""
-    word = survey.word(call)
-    if word is None:
-        return
-    stages = _takes_stages(word)
-    for argument in call.args[1:] if stages else call.args[:1]:
+    for given in survey.handed(call):
+        argument, alone = given.argument, given.least > 0
         inner = argument.element if isinstance(argument, n.ListComp | n.Generator) else argument
         items = inner.items if isinstance(inner, n.ListDisplay | n.TupleDisplay) else [inner]
         loops = argument.clauses if isinstance(argument, n.ListComp | n.Generator) else []
-        at_once = [i for i in items if isinstance(i, n.Call) and (stages or i is not argument) and i.callee == n.ALWAYS]
+        at_once = [i for i in items if isinstance(i, n.Call) and (alone or i is not argument) and i.callee == n.ALWAYS]
         if at_once:
             names = [clause.target for clause in loops]
-            made = {i: f"lambda{_given(survey, i, names, stages)}: {survey.text(i, 120)}" for i in at_once}
-            message = f"this calls at once, one after another, before `{word.name}` starts"
+            made = {i: f"lambda{_given(survey, i, names, given)}: {survey.text(i, 120)}" for i in at_once}
+            message = f"this calls at once, one after another, before `{_word(call)}` starts"
             start, end, whole = _replaced(survey, made)
             survey.complain("PL113", start, end, message, f"write `{whole}`, to hand over {_functions_of(at_once)}.")
             return
 
 
-def _takes_stages(word: Word) -> bool:
-    return any(p.kind is Parameter.VAR_POSITIONAL for p in word.signature.parameters.values())
+def _too_many(survey: Survey, call: n.Call) -> bool:
+    """Say whether a call has arguments for which there is no parameter, as ``parallel(items, function)`` has."""
+    word = survey.word(call)
+    kinds = [p.kind for p in _parameters_of(word)] if word is not None else []
+    return Parameter.VAR_POSITIONAL not in kinds and len(call.args) > sum(kind in _POSITIONAL for kind in kinds)
+
+
+def _word(call: n.Call) -> str:
+    return call.function.id if isinstance(call.function, n.Name) else ""
 
 
 def _functions_of(calls: list[n.Call]) -> str:
     return "functions" if len(calls) > 1 else "a function"
 
 
-def _given(survey: Survey, item: n.Node, targets: list[n.Node], stages: bool) -> str:
-    if stages:
-        return " v"
+def _given(survey: Survey, item: n.Node, targets: list[n.Node], given: Handed) -> str:
+    if given.least:
+        return f" {', '.join(('v', 'item', 'index')[: given.least])}"
     used = _used(survey, item, targets)
     return f" {', '.join(f'{name}={name}' for name in used)}" if used else ""
 
@@ -137,18 +143,25 @@ def _not_functions(survey: Survey, call: n.Call) -> None:
     word = survey.word(call)
     if word is None or not call.args or any(isinstance(a, n.Starred) for a in call.args):
         return
-    if _takes_stages(word):
+    if any(p.kind is Parameter.VAR_POSITIONAL and p.name in functions_of(word) for p in _parameters_of(word)):
         _stages(survey, call, word)
-        return
-    tasks = call.args[0] if len(call.args) == 1 else None
-    for item in tasks.items if isinstance(tasks, n.ListDisplay | n.TupleDisplay) else ():
-        if isinstance(item, n.Constant | n.FString | n.DictDisplay | n.ListDisplay | n.TupleDisplay):
-            message = f"`{word.name}` runs functions, and this is none"
-            asked = isinstance(item, n.FString) or (isinstance(item, n.Constant) and isinstance(item.value, str))
-            asked = asked and "agent" in survey.vocabulary.words and survey.text(item) != "..."
-            hint = f"write `lambda: agent({survey.text(item)})`." if asked else "put `lambda:` and a call in its place."
-            survey.at("PL108", item, message, hint)
-            return
+    for given in survey.handed(call):
+        tasks = given.argument if not given.most else None
+        for item in tasks.items if isinstance(tasks, n.ListDisplay | n.TupleDisplay) else ():
+            if isinstance(item, n.Constant | n.FString | n.DictDisplay | n.ListDisplay | n.TupleDisplay):
+                _no_function(survey, word, item)
+                return
+
+
+def _no_function(survey: Survey, word: Word, item: n.Node) -> None:
+    asked = isinstance(item, n.FString) or (isinstance(item, n.Constant) and isinstance(item.value, str))
+    asked = asked and "agent" in survey.vocabulary.words and survey.text(item) != "..."
+    hint = f"write `lambda: agent({survey.text(item)})`." if asked else "put `lambda:` and a call in its place."
+    survey.at("PL108", item, f"`{word.name}` runs functions, and this is none", hint)
+
+
+def _parameters_of(word: Word) -> list[Parameter]:
+    return [*word.signature.parameters.values()]
 
 
 def _stages(survey: Survey, call: n.Call, word: Word) -> None:
@@ -176,24 +189,38 @@ def _used(survey: Survey, node: n.Node, targets: list[n.Node]) -> list[str]:
 
 
 def _parameters(survey: Survey, call: n.Call) -> None:
-    """Thunks take nothing; stages take one to three: previous value, item, index."""
-    word = survey.word(call)
-    if word is None:
-        return
-    stages = any(p.kind is Parameter.VAR_POSITIONAL for p in word.signature.parameters.values())
-    for function in survey.thunks(call):
-        needed = [p for p in function.parameters.positional if p.default is None]
-        many = len(function.parameters.positional)
-        if stages and not function.parameters.star and (many == 0 or len(needed) > 3):
-            message = f"a stage of `{word.name}` takes one to three parameters, not {many}"
-            hint = "take the previous value, and if needed the item and its index: `lambda v, item, index: ...`."
-            if isinstance(function, n.Lambda) and many == 0 and survey.text(function.body) != "...":
-                hint = f"write `lambda v: {survey.text(function.body)}`; it is given the previous value."
-            survey.at("PL118", _head(function), message, hint)
-        elif not stages and needed and len(call.args) == 1:
-            name = needed[0].target.id
-            message = f"`{word.name}` calls this with no arguments, but it needs `{name}`"
-            survey.at("PL118", _head(function), message, _bound(survey, function, name))
+    """Judge how many parameters each function has: as many as the word gives it arguments."""
+    for given in survey.handed(call):
+        for function in survey.functions_in(given.argument):
+            needed = [p for p in function.parameters.positional if p.default is None]
+            many = len(function.parameters.positional)
+            if not given.most:
+                if needed:
+                    name = needed[0].target.id
+                    message = f"`{_word(call)}` calls this with no arguments, but it needs `{name}`"
+                    survey.at("PL118", _head(function), message, _bound(survey, function, name))
+            elif (many < given.least and not function.parameters.star) or len(needed) > given.most:
+                _wrong_stage(survey, call, given, function)
+
+
+def _wrong_stage(survey: Survey, call: n.Call, given: Handed, function: Function) -> None:
+    many, stage = len(function.parameters.positional), given.parameter.kind is Parameter.VAR_POSITIONAL
+    what = "a stage" if stage else f"`{given.parameter.name}`"
+    message = f"{what} of `{_word(call)}` takes {_counted(given)}, not {many}"
+    shown = ", ".join(("v", "item", "index")[: given.most])
+    hint = f"take the previous value, and if needed the item and its index: `lambda {shown}: ...`."
+    hint = hint if stage else f"take what it is given: `lambda {shown}: ...`."
+    if isinstance(function, n.Lambda) and many == 0 and survey.text(function.body) != "...":
+        least = ", ".join(("v", "item", "index")[: given.least])
+        value = "the previous value" if stage else "what it is called with"
+        hint = f"write `lambda {least}: {survey.text(function.body)}`; it is given {value}."
+    survey.at("PL118", _head(function), message, hint)
+
+
+def _counted(given: Handed) -> str:
+    words = ("no", "one", "two", "three")
+    least, most = words[min(given.least, 3)], words[min(given.most, 3)]
+    return f"{most} parameter{'s' * (given.most != 1)}" if least == most else f"{least} to {most} parameters"
 
 
 def _bound(survey: Survey, function: Function, name: str) -> str:

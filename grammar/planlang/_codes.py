@@ -204,6 +204,12 @@ PAGES: dict[str, Page] = {
         "counts = [(len(scan(s) or []), s) for s in [[1], [2]]]\nx = sorted(counts)",
     ),
     "PL124": Page("a word where its value is meant", _WORDS, "x = budget > 5", "x = budget() > 5"),
+    "PL125": Page(
+        "the value of a change",
+        "What changes a value in place gives `None`.",
+        "xs = [2, 1]\nx = len(xs.sort())",
+        "xs = [2, 1]\nx = len(sorted(xs))",
+    ),
     "PL201": Page(
         "result is not assigned on every way",
         "The plan fails at its end when it was not.",
@@ -249,6 +255,19 @@ PAGES: dict[str, Page] = {
         "It works; one word per idea reads better.",
         "x = scan([], role='judge')",
         "x = scan([], model='judge')",
+    ),
+    "PL210": Page(
+        "texts side by side",
+        "Python joins them to one, and a list has one item less than it seems to.",
+        'x = ["a" "b"]',
+        'x = ["a", "b"]',
+    ),
+    "PL211": Page("a number with commas", "It is a tuple of several numbers.", "x = 100,000", "x = 100_000"),
+    "PL212": Page(
+        "a change is kept",
+        "What changes a value in place gives `None`.",
+        "xs = [2, 1]\nx = xs.sort()",
+        "xs = [2, 1]\nx = sorted(xs)",
     ),
 }
 

@@ -54,12 +54,13 @@ class PlanLimitError(PlanError):
 
     :ivar limit: the name of the limit, a field of :class:`planlang.Limits`.
     :ivar value: the figure that was reached or asked for.
-    :ivar allowed: what the limit allows.
+    :ivar allowed: what the limit allows; 0 where the machine itself had no more before that.
     """
 
     def __init__(self, limit: str, line: int, column: int, value: float, allowed: float) -> None:
         self.limit, self.line, self.column, self.value, self.allowed = limit, line, column, value, allowed
-        super().__init__(f"{line}:{column}: the limit on {limit.replace('_', ' ')} was hit: {value} of {allowed}")
+        reached = f"{value} of {allowed}" if allowed else "this machine has less than the plan's own limit allows"
+        super().__init__(f"{line}:{column}: the limit on {limit.replace('_', ' ')} was hit: {reached}")
 
 
 class PlanAborted(PlanError):

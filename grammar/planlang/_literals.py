@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ._token import KEYWORDS
 
-__all__ = ["Complain", "number", "unescape"]
+__all__ = ["Complain", "grouped", "number", "unescape"]
 
 Complain = Callable[[str, int, int, str, str], None]
 """Called with code, start, end, message and hint."""
@@ -17,6 +17,7 @@ _ESCAPE = (
     r"(?s)\\(?:(?P<octal>[0-7]{1,3})|x(?P<x>[0-9a-fA-F]{0,2})|u(?P<u>[0-9a-fA-F]{0,4})|U(?P<U>[0-9a-fA-F]{0,8})"
     r"|N(?P<N>\{[^}\n]*\}?)?|(?P<newline>\r\n|\r|\n)|(?P<other>.))"
 )
+_GROUPS = r"[1-9]\d{0,2}(?:,\d{3})+"
 _SIMPLE = {
     "\\": "\\",
     "'": "'",
@@ -139,3 +140,8 @@ def _number_hint(text: str) -> str:
     if lead and rest.isidentifier() and not text.startswith("0"):
         return f"write `{rest.lstrip('_')}_{lead.group()}`, since names do not begin with digits."
     return "write it in decimal digits, such as `12`, `0.5` or `1_000`."
+
+
+def grouped(shown: str) -> str:
+    """Return the number that ``100,000`` was meant to be, as Python writes it; nothing for other texts."""
+    return shown.replace(",", "_") if re.fullmatch(_GROUPS, shown) else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DIFFERENCES", "EXAMPLE", "INTRODUCTION", "RULES_OF_TASKS", "SYNTAX"]
+__all__ = ["DIFFERENCES", "EXAMPLE", "INTRODUCTION", "RULES_OF_TASKS", "SYNTAX", "WHAT_STEPS_ARE"]
 
 INTRODUCTION = """\
 A plan is a short program. Every plan is valid Python 3.12 with the same meaning, and most of Python is left out.
@@ -60,11 +60,15 @@ and line breaks inside brackets are as in Python.
 RULES_OF_TASKS = """\
 - A word that waits, for a worker or for tasks, is simply called; there is no `await`.
 - A worker that failed gives `None`, so test for it: `answer or []`, `if answer is None:`.
-- `parallel` takes one list of functions without parameters. What a function in a loop or comprehension reads of the
-  loop must be bound by default, `lambda s=s: scan(s)`, or every task would see the last one.
-- A stage of `pipeline` takes one to three parameters: the previous value, the item, its index.
+- `parallel(thunks)` takes one list of functions without parameters and gives their values in the order of the list,
+  `None` for one that failed. `race(thunks)` takes the same list and gives the first value that is not `None`.
+- What a function in a loop or comprehension reads of that loop must be bound by default, `lambda s=s: scan(s)`, or
+  every task would see the last one. A function that is called within the same turn of the loop need not.
+- `pipeline(items, stage, ...)` takes each item through all stages, at its own pace. A stage takes one to three
+  parameters: the previous value, the item, its index; for the first stage the previous value is the item.
 - A task changes nothing that it did not make: it returns its value, and the plan collects.
 - The same question asked again has the same answer: give `sample=` other numbers to ask anew.
+- `plan(name, key=value, ...)` runs a saved plan, which reads the values from `args`, and gives its `result`.
 - The plan assigns `result` at module level, and that is what it gives back."""
 
 DIFFERENCES = """\
@@ -79,6 +83,13 @@ What a plan may write means what it means in CPython 3.12, the kinds of errors i
 - A generator expression may wait for workers where it stands directly in `any all sum min max list tuple set dict
   sorted join` or in a `for`; elsewhere a waiting one is refused, and so are waiting functions in `map`, `filter` and
   `key=`.
-- Methods and types are no values: `str.lower` cannot be handed over, `lambda s: s.lower()` can.
+- Methods are no values: `str.lower` cannot be handed over, `lambda s: s.lower()` can. Builtins are, as in `key=len`
+  and `map(str, xs)`.
+- Words and functions cannot be part of `result`, which is plain data.
 - Values have no attributes. There is no way to catch an error: it ends the task, which
   then gives `None`, or the plan."""
+
+WHAT_STEPS_ARE = """\
+A statement costs a step and another for each eight nodes of its expressions; a call of a plan's function, a turn of a
+loop or of a comprehension costs its statements. A step stands for at most a microsecond of work. What else is charged
+goes with what an operation goes through:"""

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _nodes as n
 from ._faults import Fault
+from ._handed import Handed, handed, items_of
 from ._names import BUILTINS
 from ._scopes import Binding, Names
 from ._vocabulary import Vocabulary, Word
@@ -113,15 +114,19 @@ class Survey:
         bound = {binding.name for binding in self.names.bindings}
         return sorted(bound | set(self.vocabulary.words) | set(self.vocabulary.values) | BUILTINS)
 
-    def thunks(self, call: n.Call) -> list[Function]:
-        """Return the functions that ``call``, of a word that runs tasks, is given: written there or by name."""
+    def handed(self, call: n.Call) -> list[Handed]:
+        """Return the arguments of ``call`` that hold functions for its word to run as tasks."""
+        word = self.word(call)
+        return handed(word, call) if word is not None and word.runs_tasks else []
+
+    def functions_in(self, argument: n.Node) -> list[Function]:
+        """Return the functions that an argument holds: written there or by name."""
         found: list[Function] = []
-        for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
-            for item in _items(argument):
-                if isinstance(item, n.Lambda):
-                    found.append(item)
-                elif isinstance(item, n.Name) and item in self.names.of:
-                    found.extend(self.functions.get(self.names.of[item], []))
+        for item in items_of(argument):
+            if isinstance(item, n.Lambda):
+                found.append(item)
+            elif isinstance(item, n.Name) and item in self.names.of:
+                found.extend(self.functions.get(self.names.of[item], []))
         return found
 
 
@@ -130,13 +135,3 @@ def root_of(node: n.Node) -> n.Name | None:
     while isinstance(node, n.Subscript):
         node = node.value
     return node if isinstance(node, n.Name) else None
-
-
-def _items(argument: n.Node) -> list[n.Node]:
-    if isinstance(argument, n.ListDisplay | n.TupleDisplay):
-        return [item for inner in argument.items for item in _items(inner)]
-    if isinstance(argument, n.ListComp | n.Generator):
-        return _items(argument.element)
-    if isinstance(argument, n.Chain):
-        return [item for operand in argument.operands for item in _items(operand)]
-    return [argument]

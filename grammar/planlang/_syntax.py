@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from ._building import Building
@@ -9,6 +10,7 @@ from ._cut_messages import PROSE
 from ._foreign import foreign_operator, foreign_word, wrapped
 from ._line import ENDS, STARTS, Line, Said, shown
 from ._prose import looks_like_prose
+from ._refusals import REFUSALS
 from ._token import KEYWORDS, Token
 
 __all__ = ["say"]
@@ -66,6 +68,11 @@ def _block_words(line: Line) -> Said:
         message = f"this `{bad}` belongs to no `try`, and plans have neither"
         return "PL010", message, f"delete the `{bad}` with its block."
     if bad in ("else", "elif") and not line.before:
+        if _follows_else(line):
+            message = f"this `{bad}` follows an `else`, which is the last part of an `if`"
+            hint = "move the `elif` and its block before the `else`."
+            hint = hint if bad == "elif" else "give the first one a test, `elif test:`, or make one block of the two."
+            return "PL010", message, hint
         owner = {"else": "`if` or `for`", "elif": "`if`"}[bad]
         hint = f"indent it like the {owner} that it belongs to, with no line between the block and it."
         return "PL010", f"this `{bad}` belongs to no {owner}", hint
@@ -77,6 +84,16 @@ def _block_words(line: Line) -> Said:
     if ternary and bad == ":":
         return "PL010", "this `if` has no `else`", "say what else: `a if test else None`."
     return None
+
+
+def _follows_else(line: Line) -> bool:
+    """Say whether the nearest line above that is indented no deeper begins with ``else``."""
+    indent = line.indented - line.begin
+    for above in reversed(line.source[: line.begin].splitlines()):
+        text = above.lstrip(" \t")
+        if text and len(above) - len(text) <= indent:
+            return re.match(r"else\s*:", text) is not None
+    return False
 
 
 def _misused_keyword(line: Line) -> Said:
@@ -178,4 +195,22 @@ def _joined(line: Line) -> str:
     return "put a comma between them." if inside in ("(", "[", "{") else "put a comma or an operator between them."
 
 
-_CAUSES = (wrapped, foreign_word, _block_words, _misused_keyword, foreign_operator, _equals, _missing, _neighbours)
+def _with(line: Line) -> Said:
+    """``with (a as b, c as d):`` in brackets, which the grammar has no rule for."""
+    if line.first != "with" or line.bad.type != "as":
+        return None
+    begin = line.before[0].start
+    return *REFUSALS["with"], begin, begin + len("with")
+
+
+_CAUSES = (
+    _with,
+    wrapped,
+    foreign_word,
+    _block_words,
+    _misused_keyword,
+    foreign_operator,
+    _equals,
+    _missing,
+    _neighbours,
+)

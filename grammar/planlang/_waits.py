@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import _nodes as n
+from ._handed import handed, items_of
 from ._scopes import Binding, Names
 from ._vocabulary import Vocabulary, Word
 
@@ -48,8 +49,9 @@ class _Marks:
             node = waiting.pop()
             if isinstance(node, n.Call):
                 called.add(node.function)
-                if self._runs_tasks(node):
-                    called.update(_thunks(node))
+                word = self._runs_tasks(node)
+                if word is not None:
+                    called.update(_thunks(word, node))
             elif isinstance(node, n.Lambda) and node not in called and not self._named(node):
                 self.escaping.append(node)
             elif isinstance(node, n.Name):
@@ -82,11 +84,12 @@ class _Marks:
     def _named(self, node: n.Lambda) -> bool:
         return any(node in (found or ()) for found in self.known.values())
 
-    def _runs_tasks(self, node: n.Call) -> bool:
+    def _runs_tasks(self, node: n.Call) -> Word | None:
+        """Return the word that a call names, if it runs tasks."""
         if not isinstance(node.function, n.Name) or node.function.kind != n.WORD:
-            return False
+            return None
         word = self.vocabulary.get(node.function.id)
-        return isinstance(word, Word) and word.runs_tasks
+        return word if isinstance(word, Word) and word.runs_tasks else None
 
     def _word_waits(self, name: n.Name) -> bool:
         word = self.vocabulary.get(name.id) if name.kind == n.WORD else None
@@ -168,14 +171,7 @@ def _named_functions(node: n.Node) -> list[tuple[n.Name, _Function]]:
     return []
 
 
-def _thunks(node: n.Call) -> list[n.Node]:
-    """Return the functions written right in a call of a word that runs tasks: in it, in a list, in a comprehension."""
-    found: list[n.Node] = []
-    for arg in [*node.args, *(keyword.value for keyword in node.keywords)]:
-        if isinstance(arg, n.ListDisplay | n.TupleDisplay):
-            found.extend(arg.items)
-        elif isinstance(arg, n.ListComp | n.Generator):
-            found.append(arg.element)
-        else:
-            found.append(arg)
+def _thunks(word: Word, node: n.Call) -> list[n.Node]:
+    """Return the functions that a call of a word that runs tasks is given where it stands, for the word to call."""
+    found = [item for given in handed(word, node) for item in items_of(given.argument)]
     return [node for node in found if isinstance(node, n.Lambda | n.Name)]

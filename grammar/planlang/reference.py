@@ -13,8 +13,9 @@ from pathlib import Path
 
 from . import _reference_text as text
 from ._codes import PAGES, codes, explain, is_advice
-from ._interp import meter
+from ._interp import meter, window
 from ._interp.builtins import BUILTINS
+from ._interp.charges import CHARGES
 from ._interp.methods import METHODS
 from ._limits import Limits, Rules
 from ._names import NOT_BUILTINS
@@ -71,6 +72,8 @@ def language_page() -> str:
         "Every operator, method and builtin charges steps before it works, from the sizes of its operands. Memory is "
         "charged where a value is made, and what is freed is not given back.",
         _table(("value", "bytes", "bytes an item"), [(name, str(a), str(b)) for name, a, b in _CHARGES]),
+        text.WHAT_STEPS_ARE,
+        _table(("operation", "each", "steps", "bytes"), _charges()),
         "## Where plans differ from CPython",
         text.DIFFERENCES,
         "## Grammar",
@@ -123,6 +126,16 @@ def _methods() -> list[tuple[str, ...]]:
         for owner in owners:
             by_type.setdefault(_CLASSES.get(owner.__name__, owner.__name__), []).append(f"`{name}`")
     return [(kind, " ".join(sorted(names))) for kind, names in sorted(by_type.items())]
+
+
+def _charges() -> list[tuple[str, ...]]:
+    rows = [(charge.operation, charge.each, f"{charge.steps:.3g}", f"{charge.size_bytes:,}") for charge in CHARGES]
+    group = "a call that runs functions as tasks", "call"
+    return [
+        *rows,
+        (*group, str(window.GROUP_STEPS), f"{window.TASK_BYTES:,}"),
+        ("a task", "function, before the first of them starts", str(window.TASK_STEPS), f"{window.TASK_BYTES:,}"),
+    ]
 
 
 def _refusals() -> list[tuple[str, ...]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from inspect import signature
 
 import pytest
 
-from planlang import Problem, Vocabulary, check
+from planlang import Problem, Vocabulary, Word, check
+from planlang._hints import for_vocabulary
 
 SOURCES = [
     "result = lenn([1])",
@@ -54,3 +56,42 @@ def test_a_hint_applied_as_written_is_accepted(source: str, audit_vocabulary: Vo
             return
         source = mended(source, problems[0])
     assert problems == [], source
+
+
+HOST_WORDS = ("agent", "budget", "log", "parallel", "phase", "pipeline", "to_json")
+ELSEWHERE = [
+    "print(1)",
+    "x = json.dumps([1])",
+    "with work() as x:\n    y = x",
+    "x = await work()",
+    "raise ValueError",
+    "assert work()",
+    "x = asyncio.gather(work(), work())",
+    "x = time.time()",
+    "logging.info('x')",
+    "import json",
+    "x = open('f')",
+    "try:\n    x = work()\nexcept ValueError:\n    print('no')",
+]
+
+
+@pytest.mark.parametrize("source", ELSEWHERE)
+def test_a_hint_names_no_word_that_the_host_does_not_have(source: str) -> None:
+    words = Vocabulary([Word("work", lambda _place: [], signature=signature(lambda: None), doc="")])
+    problems = check(f"{source}\nresult = 1\n", words)
+    assert problems
+    for problem in problems:
+        named = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`]*`", problem.hint)))) & {*HOST_WORDS}
+        assert named <= set(re.findall(r"\w+", source)), problem.hint
+        assert problem.hint.endswith(".")
+
+
+def test_what_is_left_of_a_hint_makes_sense_alone() -> None:
+    words = Vocabulary([])
+    (problem,) = check("x = await f\nresult = 1\n", words)[:1]
+    assert problem.hint == "delete it, and every other `async` and `await`."
+    assert for_vocabulary("use `log(message)`.", words, "") == "leave it out, or use a word or a builtin that there is."
+
+
+def test_a_hint_may_name_a_function_that_the_plan_has_itself() -> None:
+    assert for_vocabulary("write `log(1)`.", Vocabulary([]), "def log(x):\n    return x\n") == "write `log(1)`."

@@ -27,15 +27,15 @@ from .values import Builtin, Frame, GuestFunction, WordValue, type_name
 if TYPE_CHECKING:
     from .place import Place
 
-__all__ = ["Window"]
+__all__ = ["GROUP_STEPS", "TASK_BYTES", "TASK_STEPS", "Window"]
 
 Failure = Callable[[str, PlanFailed], None]
 
 # Measured beside a loop of plain steps: a task takes as long as 34 of them, a call that runs tasks as 100 more; that
 # one is charged twice over, because trees of small groups grow in ways that wide ones do not.
-_TASK_STEPS: Final = 30
-_GROUP_STEPS: Final = 200
-_TASK_BYTES: Final = 1_000
+TASK_STEPS: Final = 30
+GROUP_STEPS: Final = 200
+TASK_BYTES: Final = 1_000
 _OPEN_A_SEAT: Final = 4  # tasks that may be open, parents that wait included, for each seat
 
 
@@ -105,7 +105,7 @@ class Window:
         if not thunks:
             return []
         # All of them before the first: a group that would run out on the way has not begun, and spent nothing.
-        self._meter.charge(_GROUP_STEPS + _TASK_STEPS * len(thunks), _TASK_BYTES * (1 + len(thunks)))
+        self._meter.charge(GROUP_STEPS + TASK_STEPS * len(thunks), TASK_BYTES * (1 + len(thunks)))
         group = Group(place, thunks, first, on_failure, self._loop)
         self._open.add(group)
         self._give_seat(place.task)

@@ -65,6 +65,7 @@ class Host:
         errors: dict[str, BaseException] = {
             "StopIteration": StopIteration("gone"),
             "KeyError": KeyError("k"),
+            "MemoryError": MemoryError(),
             "CancelledError": asyncio.CancelledError(),
         }
         raise errors[kind]

@@ -198,3 +198,14 @@ def test_only_plan_failures_reach_the_host(failure: Any) -> None:
     assert error.kind == "StopIteration"
     assert isinstance(error.__cause__, StopIteration)
     assert isinstance(error, PlanFailed)
+
+
+def test_a_stage_may_wait_for_a_function_that_is_its_item(run: Any) -> None:
+    assert run("result = pipeline([lambda: scan(1), lambda: scan(2)], lambda ask: ask())\n").result == [1, 2]
+
+
+def test_a_call_whose_tasks_would_run_out_of_steps_starts_none(run: Any, host: Any) -> None:
+    with pytest.raises(PlanLimitError) as caught:
+        run("def ask():\n    return scan(1)\nresult = parallel([ask] * 1000)\n", limits=Limits(steps=20_000))
+    assert (caught.value.limit, caught.value.line) == ("steps", 3)
+    assert host.asked == []

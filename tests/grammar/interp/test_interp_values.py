@@ -209,6 +209,7 @@ def test_steps_grow_in_step_with_the_work(size: int) -> None:
         ('result = "x" * 1000\n', Limits(text_length=100), "text_length"),
         ("x = 9\nfor i in range(9):\n    x = x * x\nresult = x\n", Limits(), "integer_bits"),
         ("result = [same(i) for i in range(9)]\n", Limits(host_calls=5), "host_calls"),
+        ("result = [scan(i) for i in range(9)]\n", Limits(host_calls=9), "host_calls"),
         ('result = same("x" * 1000)\n', Limits(bytes_to_host=100), "bytes_to_host"),
         ('result = len(same("x" * 60) + same("x" * 60))\n', Limits(bytes_from_host=100), "bytes_from_host"),
         ("x = []\nfor i in range(200):\n    x = [x]\nresult = x == [x]\n", Limits(data_depth=50), "data_depth"),
@@ -222,6 +223,15 @@ def test_a_limit_is_reported_by_its_name(source: str, limits: Limits, name: str,
         run(source, limits=limits)
     assert caught.value.limit == name
     assert caught.value.value > caught.value.allowed or name == "call_depth"
+
+
+def test_memory_that_the_machine_does_not_have_is_told_as_such(run: Any) -> None:
+    with pytest.raises(PlanLimitError) as caught:
+        run("result = 1\nfail('MemoryError')\n")
+    assert (
+        str(caught.value)
+        == "2:1: the limit on memory bytes was hit: this machine has less than the plan's own limit allows"
+    )
 
 
 def test_the_deepest_calls_that_are_allowed_fit_the_hosts_stack(run: Any) -> None:
