@@ -13,6 +13,8 @@ from planloom.late import late_names
 from planloom.plugins import Kind
 
 from . import hookspecs
+from .mutators.catalogue import TWELVE_KINDS
+from .mutators.mutator import Mutator
 from .scorers import FIVE_LINES, SAME_STATEMENT, Scorer
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ __all__ = [
     "ExamplesLeft",
     "Key",
     "KeyEntry",
+    "Mutator",
     "Report",
     "Reported",
     "Score",
@@ -56,6 +59,7 @@ __all__ = [
     "read_report",
     "register_commands",
     "register_hookspecs",
+    "register_mutators",
     "register_scorers",
     "render_score",
     "score",
@@ -125,8 +129,19 @@ __getattr__ = late_names(
 
 @hookimpl
 def register_hookspecs(register: Callable[[object, tuple[Kind, ...]], None]) -> None:
-    """Bring the hook for scorers."""
-    register(hookspecs, (Kind("register_scorers", "scorer", lambda: Scorer),))
+    """Bring the hooks for scorers and mutators."""
+    kinds = (
+        Kind("register_scorers", "scorer", lambda: Scorer),
+        Kind("register_mutators", "mutator", lambda: Mutator),
+    )
+    register(hookspecs, kinds)
+
+
+@hookimpl
+def register_mutators(register: Callable[[Mutator], None]) -> None:
+    """Bring the twelve kinds of bugs."""
+    for mutator in TWELVE_KINDS:
+        register(mutator)
 
 
 @hookimpl

@@ -8,9 +8,22 @@ from typing import TYPE_CHECKING
 from planloom.hookspecs import hookspec
 
 if TYPE_CHECKING:
+    from .mutators import Mutator
     from .scorers import Scorer
 
-__all__ = ["register_scorers"]
+__all__ = ["register_mutators", "register_scorers"]
+
+
+@hookspec
+def register_mutators(register: Callable[[Mutator], None]) -> None:
+    """Offer kinds of one-line edits that ``planloom bench build`` may plant.
+
+    An edit is taken only when it stays in one line of one function, still parses, and the file's examples notice it.
+
+    :param register: Call once a kind. ``mutator.name`` is the kind that keys name: snake case, unique across plugins.
+
+    Since hook API 1.
+    """
 
 
 @hookspec

@@ -10,15 +10,19 @@ from click.testing import CliRunner, Result
 import planloom_bench
 from planloom.hookspecs import hookimpl
 from planloom.plugins import Registry, load_plugins
-from planloom_bench import Scorer, score_command
+from planloom_bench import KINDS, Mutator, Scorer, score_command
 
 
 class SameFile:
-    """A plugin with a scorer of its own: any line of the right file counts."""
+    """A plugin with a scorer of its own, any line of the right file counts, and a mutator that has no sites."""
 
     @hookimpl
     def register_scorers(self, register: Callable[[Scorer], None]) -> None:
         register(Scorer(name="same_file", about="in the file of the bug", reach=lambda finding, bug, file: 0))
+
+    @hookimpl
+    def register_mutators(self, register: Callable[[Mutator], None]) -> None:
+        register(Mutator(name="same_line", summary="no edit at all", sites=lambda file: ()))
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +43,10 @@ def run(registry: Registry, *arguments: str) -> Result:
 
 def test_hook_register_scorers(registry: Registry) -> None:
     assert registry.names("scorer") == ("five_lines", "same_file", "same_statement")
+
+
+def test_hook_register_mutators_brings_the_kinds_that_keys_name(registry: Registry) -> None:
+    assert set(registry.names("mutator")) == {*KINDS, "same_line"}
 
 
 def test_the_bench_brings_its_command(registry: Registry) -> None:
