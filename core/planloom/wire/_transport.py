@@ -29,7 +29,7 @@ from ._origin import Origin, Timeouts
 __all__ = ["BODY_LIMIT_BYTES", "HttpxExchange"]
 
 BODY_LIMIT_BYTES = 64 * 1024 * 1024
-AFTER_END_S = 1.0
+AFTER_END_S = 0.5
 TAIL_BYTES = 256
 KEEP_ALIVE_S = 4.0  # servers on uvicorn close an idle connection after 5 s; a request sent into that is lost
 NEVER_SENT = (
