@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ import click
 from planloom._errors import Misuse
 from planloom.money import MICRO, micro_of
 from planloom.plugins import Registry
-from planloom.settings import Settings, load_settings
+from planloom.settings import STORE_VARIABLE, Settings, load_settings
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -93,6 +94,8 @@ def app_command(function: F) -> F:
         settings = load_settings(registry, folder=_working_folder(), config=config)
         if store is not None:
             settings = attrs.evolve(settings, store_path=store)
+        elif not os.environ.get(STORE_VARIABLE):
+            _refuse_tracked(settings.store_path)
         return function(App(registry=registry, settings=settings, config=config), *args, **kwargs)
 
     call.__name__, call.__doc__ = function.__name__, function.__doc__
@@ -102,6 +105,23 @@ def app_command(function: F) -> F:
     return click.option("--store", metavar="PATH", help="Keep answers and runs there (default .planloom/store.db).")(
         wrapped
     )  # type: ignore[return-value]  # the same call with two options more
+
+
+def _refuse_tracked(store: str) -> None:
+    """Refuse a store that no person named and that git tracks: it came with the checkout, whatever it answers.
+
+    :raises Misuse: git tracks it, or a log beside it that would be read as part of it.
+    """
+    if not os.path.isfile(store):
+        return
+    from planloom.tracked import is_tracked
+
+    for name in (store, f"{store}-wal", f"{store}-journal"):
+        if is_tracked(Path(name)):
+            raise Misuse(
+                f"{name} is tracked by git, so it may have come with the checkout, and its answers would be taken for "
+                f"a model's; if it is yours say `git rm --cached {name}`, or name it with --store to use it as it is"
+            )
 
 
 @contextmanager
