@@ -46,6 +46,11 @@ class Group:
         """Whether the task with this path lost a worker's answer, which then explains its failure."""
         return self._task_of(task) in self._lost
 
+    @property
+    def lacks_any(self) -> bool:
+        """Whether any task of the group lost a worker's answer."""
+        return bool(self._lost)
+
     def idle_s(self, now_s: float) -> float:
         """Seconds that tasks whose workers had ended waited for the last of the group."""
         return self._ended * now_s - self._ends_s

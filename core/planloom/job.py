@@ -18,6 +18,7 @@ from .kits import Kit, KitWork
 from .money import MICRO, Spent
 from .prompts import prompt_digests
 from .questions import canonical_json
+from .saved_plans import plan_digests
 from .settings import Settings
 from .stores import RunRow
 
@@ -119,6 +120,7 @@ def job_facts(job: Job, settings: Settings, roles: Iterable[str] | None = None) 
         "given_plan": job.plan,
         "workers": settings.workers,
         "prompts": prompt_digests(job.kits, settings),
+        "saved_plans": plan_digests(job.kits, settings),
         "settings": {kit.name: dict(settings.kits.get(kit.name, {})) for kit in job.kits},
         "roles": {name: role_facts(settings, name) for name in names if name in settings.roles},
         "manifest": {name: dict(work.manifest()) for name, work in job.works.items()},

@@ -28,6 +28,7 @@ from .plugins import Registry
 from .prompts import prompt_digests, resolved_prompt
 from .questions import Question, Reply, canonical_json, message_of
 from .rehearsal import Rehearsal, rehearse
+from .saved_plans import plan_digests, plans_called, saved_plans
 from .scouts import Scout, compose_sheet
 from .settings import DEFAULT_PRICES, Settings
 
@@ -66,9 +67,11 @@ class PricedPlan:
 
 
 def kits_in(registry: Registry, settings: Settings, source: str) -> tuple[Kit, ...]:
-    """Return the installed kits whose words or values a plan uses."""
-    named = _names_used(source)
+    """Return the installed kits whose words or values a plan uses, itself or in the saved plans that it calls."""
     kits = registry.all("kit", Kit).values()
+    saved = saved_plans(kits, settings)
+    sources = [source, *(saved[name].source for name in plans_called(source, saved))]
+    named = {name for text in sources for name in _names_used(text)}
     return tuple(kit for kit in kits if any(e.name in named for e in kit.vocabulary(registry, settings)))
 
 
@@ -159,6 +162,7 @@ def estimate_key(registry: Registry, settings: Settings, job: Job, source: str, 
         "kits": [[kit.name, kit.version] for kit in job.kits],
         "work": {name: work.digest() for name, work in job.works.items()},
         "prompts": prompt_digests(job.kits, settings),
+        "saved_plans": plan_digests(job.kits, settings),
         "settings": {name: dict(own) for name, own in settings.kits.items()},
         "plugins": [[facts.name, facts.version] for facts in registry.facts()],
     }

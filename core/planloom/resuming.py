@@ -24,6 +24,7 @@ from .jobs import compile_plan
 from .kits import Kit
 from .money import Spent
 from .plugins import Registry
+from .saved_plans import plans_called
 from .settings import Settings
 from .status import driven_text, status_now
 from .stores import RunRow, Store
@@ -171,6 +172,7 @@ def _differences(row: RunRow, now: Mapping[str, Any], plan: str, source: str | N
     yield from _changed("argument", then["args"], now["args"])
     yield from _changed("kit", then["kits"], now["kits"])
     yield from _changed("prompt", then.get("prompts", {}), now["prompts"])
+    yield from _saved_plans_changed(then.get("saved_plans", {}), now["saved_plans"], plan)
     for kit, settings in then.get("settings", {}).items():
         yield from _changed(f"setting kits.{kit}", settings, now["settings"].get(kit, {}))
     for name, role in then.get("roles", {}).items():
@@ -190,6 +192,12 @@ def _changed(what: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iter
         before, after = then.get(name, _GONE), now.get(name, _GONE)
         if before != after:
             yield f"{what} {name}", before, after
+
+
+def _saved_plans_changed(then: Mapping[str, Any], now: Mapping[str, Any], plan: str) -> Iterator[Difference]:
+    called = plans_called(plan, {**then, **now})
+    before, after = ({name: facts[name] for name in called if name in facts} for facts in (then, now))
+    yield from _changed("saved plan", before, after)
 
 
 def _work_changed(kit: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Difference]:

@@ -290,8 +290,10 @@ class RunHost:
             yield inner
 
     def saved_plan_failed(self, call: Call, name: str, error: PlanFailed) -> None:
-        """Note that a saved plan failed; its value is ``None``."""
-        self._phase(call).tasks_failed += 1
+        """Note, while it is run, that a saved plan failed; its value is ``None``. A lost answer in it counts alone."""
+        group = self._group(call)
+        if group is None or not group.lacks_any:
+            self._phase(call).tasks_failed += 1
         said = f"the saved plan {name} failed at its line {error.line}: {error.kind}: {error.detail}"
         self._recorder.emit("run.log", {"message": said[:_EVENT_TEXT_LENGTH]})
 

@@ -7,6 +7,7 @@ the place that called it.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from .runtime import host_of
 if TYPE_CHECKING:
     from .settings import Settings
 
-__all__ = ["SavedPrograms", "plan_digests", "saved_plans"]
+__all__ = ["SavedPrograms", "plan_digests", "plans_called", "saved_plans"]
 
 SUFFIX = ".plan"
 _FOLDER = "plans"
@@ -42,6 +43,15 @@ def saved_plans(kits: Iterable[Kit], settings: Settings) -> dict[str, SavedPlan]
         for path in sorted(folder.glob(f"*{SUFFIX}")):
             found[path.stem] = SavedPlan(name=path.stem, title=str(path), source=_text(path))
     return found
+
+
+def plans_called(source: str, names: Iterable[str]) -> list[str]:
+    """Return those of these saved plans that a plan's text may call; all of them where it computes the name."""
+    if not re.search(r"\bplan\s*\(", source):
+        return []
+    known = list(names)
+    texts = set(re.findall(r"""(["'])(.*?)\1""", source))
+    return [name for name in known if any(text == name for _, text in texts)] or known
 
 
 def _folders(settings: Settings) -> list[Path]:
