@@ -1,0 +1,314 @@
+"""Runs that go on, as a person has them go on: ``resume`` and ``replay``; real processes and a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planloom.stores import Store
+from planloom.testing.folders import Folder
+from planloom.testing.loopback import Received, Script, completion, json_answer, serving
+
+MakeFolder = Callable[..., Folder]
+
+# The rehearsal, which makes up another answer, foresees three workers.
+MORE_THAN_FORESEEN = """
+many = 29 if agent("how many") == "ok: how many" else 2
+result = parallel([lambda i=i: agent(f"question {i}") for i in range(many)])
+"""
+
+MANY = 'phase("Ask")\nresult = parallel([lambda i=i: agent(f"question {{i}}") for i in range({count})])\n'
+
+
+@pytest.fixture
+def folder_with(tmp_path: Path) -> Iterator[MakeFolder]:
+    """Make a folder with a plan whose endpoint is a scripted server."""
+    with ExitStack() as stack:
+
+        def make(script: Script, plan: str) -> Folder:
+            folder = Folder(tmp_path, stack.enter_context(serving(script)), plan)
+            stack.callback(folder.end)
+            return folder
+
+        yield make
+
+
+def echo(request: Received) -> Any:
+    return completion(f"ok: {request.question}")
+
+
+def slow_echo(request: Received) -> Any:
+    return echo(request).after(0.05)
+
+
+def refused() -> Any:
+    return json_answer({"error": {"message": "content refused"}}, status=400)
+
+
+def paid_of(folder: Folder, run: str) -> Any:
+    return folder.store(lambda store: store.money(run)["spent"])
+
+
+# --- holes and stops
+
+
+def test_wr01_a_resume_asks_the_two_workers_that_failed_and_none_of_the_hundred_that_did_not(
+    folder_with: MakeFolder,
+) -> None:
+    refuse = {"question 3", "question 56"}
+    folder = folder_with(lambda r: refused() if r.question in refuse else echo(r), MANY.format(count=102))
+    code, _, remarks = folder.run("run", "job.plan")
+    assert code == 3
+    run = folder.newest().id
+    assert f"`planloom resume {run}`" in remarks
+    refuse.clear()
+    before = Counter(folder.server.asked)
+    code, output, remarks = folder.run("resume", run)
+    assert (code, json.loads(output)[3]) == (0, "ok: question 3")
+    assert folder.asked_more_than(before) == {"question 3": 1, "question 56": 1}
+    assert "2 asked, 100 from the ledger | 20.4 credits paid (20.0 before, 0.4 now)" in " ".join(remarks.split())
+    assert folder.newest().id == run
+    assert folder.newest().facts["counts"] == {"agents": 102, "holes": 0, "asked": 2, "reused": 100}
+
+
+def test_wr03_a_run_that_stopped_at_its_cap_twice_asks_each_question_once(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, MORE_THAN_FORESEEN)
+    assert folder.run("run", "job.plan", "--cap", "2")[0] == 5
+    run = folder.newest().id
+    assert folder.run("resume", run)[0] == 5
+    code, _, remarks = folder.run("resume", run, "--cap", "4")
+    assert code == 5
+    assert "10 questions asked so far, 10 answers known, 2.0 credits paid" in " ".join(remarks.split())
+    code, _, remarks = folder.run("resume", run, "--cap", "10")
+    assert code == 0
+    assert "10 asked, 20 from the ledger | 6.0 credits paid (4.0 before, 2.0 now)" in " ".join(remarks.split())
+    assert (len(folder.server.asked), max(folder.server.asked.values())) == (30, 1)
+
+
+def test_wr05_a_cancelled_run_goes_on_with_what_is_missing(folder_with: MakeFolder) -> None:
+    folder = folder_with(lambda r: echo(r).after(0.1), MANY.format(count=59))
+    process = folder.start("run", "job.plan")
+    folder.wait_for(process, 30)
+    os.kill(process.pid, signal.SIGINT)
+    _, remarks = process.communicate(timeout=30)
+    run = folder.newest().id
+    assert f"`planloom resume {run}`" in remarks
+    asked = folder.server.total
+    assert folder.run("resume", run)[0] == 0
+    assert (folder.server.total, max(folder.server.asked.values())) == (59, 1)
+    counts = folder.newest().facts["counts"]
+    assert (counts["reused"], counts["asked"]) == (asked, 59 - asked)
+
+
+def test_a_run_that_goes_on_keeps_its_id_its_threads_and_the_numbers_of_its_events(folder_with: MakeFolder) -> None:
+    refuse = {"question 1"}
+    folder = folder_with(lambda r: refused() if r.question in refuse else echo(r), MANY.format(count=4))
+    folder.run("run", "job.plan")
+    run = folder.newest().id
+    before = folder.store(lambda store: {t.place: t.id for t in store.threads(run)})
+    refuse.clear()
+    folder.run("resume", run)
+    assert folder.store(lambda store: {t.place: t.id for t in store.threads(run)}) == before
+    events = folder.store(lambda store: store.events(run))
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert [event.t for event in events] == sorted(event.t for event in events)
+    kinds = [event.type for event in events]
+    assert (kinds.count("run.created"), kinds.count("run.resumed"), kinds.count("run.ended")) == (1, 1, 2)
+    resumed = next(event for event in events if event.type == "run.resumed")
+    assert resumed.data == {"reused": 3, "asked": 3}
+
+
+def test_a_killed_run_goes_on_under_its_id(folder_with: MakeFolder) -> None:
+    folder = folder_with(slow_echo, MANY.format(count=60))
+    process = folder.start("run", "job.plan")
+    folder.wait_for(process, 30)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    run = folder.newest().id
+    assert " | interrupted | " in folder.run("show", run)[1]
+    answered = folder.store(lambda store: _answered(store, run))
+    before = Counter(folder.server.asked)
+    code, _, remarks = folder.run("resume", run)
+    assert code == 0, remarks
+    assert "of unknown outcome keep" in " ".join(remarks.split())
+    assert not answered & set(folder.asked_more_than(before))
+    assert [row.id for row in folder.store(lambda store: store.runs())] == [run]
+
+
+def _answered(store: Store, run: str) -> set[str]:
+    asked = [(store.question(f), store.reply(f)) for t in store.threads(run) for f in t.fingerprints]
+    return {question.messages[-1].text for question, reply in asked if question is not None and reply is not None}
+
+
+def test_what_calls_of_unknown_outcome_keep_charged_is_released_when_a_person_says_so(folder_with: MakeFolder) -> None:
+    hang = {f"question {n}" for n in range(8, 16)}
+    folder = folder_with(lambda r: echo(r).hanging() if r.question in hang else echo(r), MANY.format(count=16))
+    process = folder.start("run", "job.plan")
+    folder.wait_for(process, 16)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    hang.clear()
+    run = folder.newest().id
+    code, _, remarks = folder.run("resume", run, "--release-uncertain")
+    assert code == 0, remarks
+    assert "released 8 calls of unknown outcome: 1.6 credits are free again" in " ".join(remarks.split())
+    assert folder.store(lambda store: store.books(store.runs(1)[0].budget).uncertain) == 0
+
+
+def test_a_whole_run_says_that_nothing_is_missing_and_names_replay(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, MANY.format(count=3))
+    folder.run("run", "job.plan")
+    run = folder.newest().id
+    code, output, _ = folder.run("resume", run)
+    assert (code, folder.server.total) == (0, 3)
+    assert f"nothing is missing; `planloom replay {run}`" in output
+
+
+def test_a_run_that_is_held_asks_for_approval_again_and_keeps_its_id(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, MANY.format(count=400))
+    code, _, remarks = folder.run("run", "job.plan")
+    run = folder.newest().id
+    assert (code, folder.newest().status) == (4, "held")
+    assert f"`planloom resume {run}`" in " ".join(remarks.split())
+    assert folder.run("resume", run)[0] == 4
+    assert folder.run("resume", run, "--yes")[0] == 0
+    assert [(row.id, row.status) for row in folder.store(lambda store: store.runs())] == [(run, "completed")]
+
+
+def test_a_runaway_goes_on_when_it_may_have_more_workers(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, MORE_THAN_FORESEEN)
+    folder.configure(**{"in_flight = 8": "in_flight = 8\nworkers = 5"})
+    assert folder.run("run", "job.plan")[0] == 9
+    run = folder.newest().id
+    code, _, remarks = folder.run("resume", run)
+    assert (code, "twice the 5 workers" in remarks) == (2, True)
+    assert folder.run("resume", run, "--workers", "40")[0] == 0
+    assert (len(folder.server.asked), max(folder.server.asked.values())) == (30, 1)
+
+
+# --- what changed since
+
+
+BRANCHES = 'result = agent("the same question") if args["mode"] == "a" else "b"\nagent("last", label="late")\n'
+
+
+def test_wr07_a_run_goes_on_with_the_arguments_that_it_was_given(folder_with: MakeFolder) -> None:
+    refuse = {"what is asked"}
+    plan = 'result = agent(args["question"])\n'
+    folder = folder_with(lambda r: refused() if r.question in refuse else echo(r), plan)
+    folder.run("run", "job.plan", "--arg", "question=what is asked")
+    refuse.clear()
+    code, output, _ = folder.run("resume", folder.newest().id)
+    assert (code, output.strip()) == (0, "ok: what is asked")
+
+
+def failed_run(folder_with: MakeFolder, plan: str, *options: str) -> tuple[Folder, str]:
+    """Return a folder with a run whose last worker failed; it would not fail again."""
+    refuse = {"last"}
+    folder = folder_with(lambda r: refused() if r.question in refuse else echo(r), plan)
+    assert folder.run("run", "job.plan", *options)[0] == 3
+    refuse.clear()
+    return folder, folder.newest().id
+
+
+def test_wr09_other_arguments_are_a_divergence_that_names_them(folder_with: MakeFolder) -> None:
+    folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
+    code, _, remarks = folder.run("resume", run, "--arg", "mode=b")
+    assert code == 1
+    assert "argument mode: then a, now b" in remarks
+    assert "--as-new-run" in remarks
+    code, output, _ = folder.run("resume", run, "--arg", "mode=b", "--as-new-run")
+    assert (code, output.strip()) == (0, "b")
+    new = folder.newest()
+    assert new.id != run
+    assert new.facts["args"] == {"mode": "b"}
+
+
+def test_wr11_a_run_of_the_same_plan_with_other_arguments_is_a_run_of_its_own(folder_with: MakeFolder) -> None:
+    folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
+    code, output, _ = folder.run("run", "job.plan", "--arg", "mode=b")
+    assert (code, output.strip()) == (0, "b")
+    assert folder.newest().id != run
+
+
+def test_a_plan_that_changed_is_a_divergence_that_shows_the_line(folder_with: MakeFolder) -> None:
+    folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
+    (folder.path / "new.plan").write_text(BRANCHES.replace('"late"', '"later"'))
+    code, _, remarks = folder.run("resume", run, "--plan", "new.plan")
+    assert code == 1
+    assert 'plan line 2: then agent("last", label="late"), now agent("last", label="later")' in remarks
+    before = Counter(folder.server.asked)
+    assert folder.run("resume", run, "--plan", "new.plan", "--as-new-run")[0] == 0
+    assert folder.asked_more_than(before) == {"last": 1}
+
+
+def test_wr93_a_role_that_is_defined_anew_is_a_divergence_that_names_both_models(folder_with: MakeFolder) -> None:
+    folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
+    folder.configure(**{'"m-1"': '"m-2"'})
+    code, _, remarks = folder.run("resume", run)
+    assert code == 1
+    assert "role worker model: then m-1, now m-2" in remarks
+
+
+def test_a_run_that_nobody_knows_is_answered_with_the_nearest(folder_with: MakeFolder) -> None:
+    folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
+    code, _, remarks = folder.run("resume", run[:-1])
+    assert code == 2
+    assert f"did you mean `{run}`?" in remarks
+
+
+# --- two at once
+
+
+def test_wr13_of_two_processes_that_resume_a_run_one_is_told_who_has_it(folder_with: MakeFolder) -> None:
+    fail = {f"question {n}" for n in range(20)}
+    folder = folder_with(lambda r: refused() if r.question in fail else echo(r).after(0.3), MANY.format(count=22))
+    folder.run("run", "job.plan")
+    run = folder.newest().id
+    fail.clear()
+    before = Counter(folder.server.asked)
+    both = [folder.start("resume", run) for _ in range(2)]
+    ended = [(process.communicate(timeout=60)[1], process.returncode) for process in both]
+    assert sorted(code for _, code in ended) == [0, 2]
+    (told,) = [remarks for remarks, code in ended if code == 2]
+    assert f"the run {run} is driven by process" in told
+    assert sum(folder.asked_more_than(before).values()) == 20
+
+
+# --- replay
+
+
+def test_a_replay_asks_nothing_writes_nothing_and_gives_the_stored_result(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, 'left = budget()\nresult = [left, agent("a"), race([lambda: agent("b")])]\n')
+    folder.run("run", "job.plan")
+    run = folder.newest()
+    asked, events = folder.server.total, folder.store(lambda store: store.events(run.id))
+    code, output, remarks = folder.run("replay", run.id, "--json")
+    assert (code, json.loads(output)) == (0, {"equal": True, "result": run.result})
+    assert "gives the stored result, from 2 stored answers" in " ".join(remarks.split())
+    assert folder.server.total == asked
+    assert folder.store(lambda store: store.events(run.id)) == events
+    assert folder.store(lambda store: len(store.runs())) == 1
+
+
+def test_a_replay_fails_the_workers_that_failed(folder_with: MakeFolder) -> None:
+    folder = folder_with(lambda r: refused() if r.question == "question 1" else echo(r), MANY.format(count=3))
+    folder.run("run", "job.plan")
+    assert folder.run("replay", folder.newest().id)[0] == 0
+    assert folder.server.total == 3
+
+
+def test_a_replay_of_a_run_that_was_cut_short_says_what_it_lacks(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, MORE_THAN_FORESEEN)
+    folder.run("run", "job.plan", "--cap", "2")
+    code, _, remarks = folder.run("replay", folder.newest().id)
+    assert code == 1
+    assert "came to no result: replay met a question of role `worker`" in " ".join(remarks.split())
