@@ -92,6 +92,7 @@ class Endpoint:
     :ivar drop: parameters that are not sent, though a role has them by default.
     :ivar settings: the client's own settings, as configured.
     :ivar timeouts: seconds by phase of a call: ``connect``, ``first_byte``, ``between_bytes``, ``total``.
+    :ivar in_flight: calls at once, of all runs on this machine; that of a run when ``None``.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Endpoint:
     drop: tuple[str, ...] = ()
     settings: Mapping[str, Any] = attrs.field(factory=dict)
     timeouts: Mapping[str, float] = attrs.field(factory=dict)
+    in_flight: int | None = None
 
 
 class ModelClient(Protocol):
@@ -129,6 +131,7 @@ class ClientPlugin:
     :ivar settings: names of the endpoint settings it reads, so that a misspelled one is found.
     :ivar json_modes: the values of ``json_mode`` that it can do, the default first.
     :ivar unsent: parameters that roles have by default and its servers refuse: sent only where somebody sets them.
+    :ivar streams: answers come as a stream where the setting ``stream`` says nothing.
     :ivar model: for a client with just one model: gives its id, which changes whenever its answers may.
     :ivar free: its calls cost nothing and leave the machine on no account.
     """
@@ -139,5 +142,6 @@ class ClientPlugin:
     settings: tuple[str, ...] = ()
     json_modes: tuple[str, ...] = JSON_MODES
     unsent: tuple[str, ...] = ()
+    streams: bool = False
     model: Callable[[], str] | None = None
     free: bool = False

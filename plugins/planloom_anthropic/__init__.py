@@ -28,6 +28,7 @@ CLIENT = ClientPlugin(
     json_modes=("json_schema", "none"),
     # Newer models answer 400 to either, others to the two together.
     unsent=("temperature", "top_p"),
+    streams=True,
 )
 
 

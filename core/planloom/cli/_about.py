@@ -70,6 +70,11 @@ _CONFIG = """\
 # url = "https://api.example.com/v1"
 # key_env = "EXAMPLE_API_KEY"
 # json_mode = "json_schema"               # what the server supports: json_schema, json_object or none
+# prefix_cache = true                     # the server keeps the beginnings of questions, which makes them cheaper
+
+# [endpoints.claude]
+# client = "anthropic"
+# key_env = "ANTHROPIC_API_KEY"
 
 # A price is so much a call, or so much a million tokens, in credits (US dollars unless you decide otherwise).
 # [roles.lead]                            # writes the plan, and the report
@@ -119,4 +124,4 @@ def init() -> None:
         raise Misuse(f"{path} is already here; edit it, or move it away first") from error
     except OSError as error:
         raise Misuse(f"cannot write {path}: {error.strerror}; run `planloom init` in a folder you can write") from error
-    click.echo(f"wrote {path}; take the # off the roles in it and name your models, then run `planloom audit PATH`")
+    click.echo(f"wrote {path}; take the # off the roles in it, name your models, then run `planloom doctor`")
