@@ -1,0 +1,95 @@
+"""Plans that mean harm, each in a process of its own: all are refused, or end within seconds and in little memory."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from planlang import Problem, Vocabulary, check
+
+HERE = Path(__file__).parent
+CASES = HERE.parent / "cases"
+ROOT = HERE.parents[2]
+MOST_S = 5.0
+MOST_BYTES = 250_000_000
+SHOWN = 10
+
+
+@attrs.frozen
+class Hostile:
+    """One plan, and whether the checker must refuse it."""
+
+    name: str
+    source: str
+    refused: bool
+
+
+@attrs.frozen
+class Ending:
+    """How a plan ended in its own process, and what it cost."""
+
+    name: str
+    end: str
+    of: object
+    took_s: float
+    peak_bytes: int
+
+
+def told(path: Path, refused: bool) -> Iterator[Hostile]:
+    for part in re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        name, _, source = part.partition("\n")
+        yield Hostile(name, source, refused)
+
+
+def given(path: Path, refused: bool) -> Iterator[Hostile]:
+    for case in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        yield Hostile(case["id"], case["source"], refused)
+
+
+ESCAPES = list(told(HERE / "escapes.plans", refused=True))
+BOMBS = list(told(HERE / "bombs.plans", refused=False))
+REFUSED = list(given(CASES / "refused_programs.jsonl", refused=True))
+BOUNDED = list(given(CASES / "bounded_programs.jsonl", refused=False))
+
+
+def ended(plan: Hostile) -> Ending:
+    """Run a plan in a process of its own; one that does not end within twice its time is killed there."""
+    started_s = time.monotonic()
+    child = subprocess.run(
+        [sys.executable, "-m", "tests.grammar.hostile.one_plan"],
+        input=plan.source.encode("utf-8", "surrogatepass"),
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        timeout=2 * MOST_S,
+        check=True,
+    )
+    took_s = time.monotonic() - started_s
+    said = json.loads(child.stdout)
+    return Ending(plan.name, said["end"], said.get("of"), took_s, said["peak_bytes"])
+
+
+@pytest.mark.parametrize("plan", ESCAPES, ids=lambda plan: plan.name)
+def test_a_way_out_of_the_language_is_refused(plan: Hostile, three_words: Vocabulary) -> None:
+    problems: list[Problem] = [p for p in check(plan.source, three_words) if p.severity == "problem"]
+    assert problems
+
+
+@pytest.mark.slow
+def test_every_hostile_plan_ends_in_seconds_and_in_little_memory(
+    record_property: Callable[[str, object], None],
+) -> None:
+    plans = [*REFUSED, *BOUNDED, *ESCAPES, *BOMBS]
+    endings = [ended(plan) for plan in plans]
+    slowest = sorted(endings, key=lambda ending: -ending.took_s)[:SHOWN]
+    record_property("slowest", [f"{e.took_s:.2f} s, {e.peak_bytes >> 20} MiB: {e.name}" for e in slowest])
+    wrong = [e for e in endings if e.took_s > MOST_S or e.peak_bytes > MOST_BYTES]
+    wrong += [e for e, plan in zip(endings, plans, strict=True) if plan.refused and e.end != "refused"]
+    assert wrong == []
