@@ -69,6 +69,12 @@ def test_the_configuration_that_init_writes_is_valid_also_with_its_comments_take
     assert tomllib.loads(_CONFIG)
 
 
+def test_the_configurations_of_the_how_to_are_valid(registry: Registry, tmp_path: Path) -> None:
+    for text in blocks("docs/how-to/connect-a-model.md", "toml"):
+        (tmp_path / "planloom.toml").write_text(text)
+        assert not load_settings(registry, folder=tmp_path, environ={}).offline, text
+
+
 def test_every_command_of_the_readme_is_there(registry: Registry) -> None:
     named = set(re.findall(r"planloom ([a-z]+)", (ROOT / "README.md").read_text()))
     assert named - set(registry.names("command")) <= {"runs"}
