@@ -42,14 +42,14 @@ def _operand(code: Code) -> tuple[Run, int]:
 
 def _add(build: Build, left: Code, right: Code, slow: Slow) -> Run:
     (left_run, left_slot), (right_run, right_slot) = _operand(left), _operand(right)
-    low, high = build.meter.low, build.meter.high
+    few, many, low, high = build.meter.few, build.meter.many, build.meter.low, build.meter.high
 
     def run(frame: Frame) -> Any:
         x = frame[left_slot] if left_slot else left_run(frame)
         y = frame[right_slot] if right_slot else right_run(frame)
         if type(x) is int and type(y) is int:
             z = x + y
-            if low <= z <= high:
+            if few <= z <= many or low <= z <= high:
                 return z
         return slow(frame, x, y)
 
@@ -58,14 +58,14 @@ def _add(build: Build, left: Code, right: Code, slow: Slow) -> Run:
 
 def _subtract(build: Build, left: Code, right: Code, slow: Slow) -> Run:
     (left_run, left_slot), (right_run, right_slot) = _operand(left), _operand(right)
-    low, high = build.meter.low, build.meter.high
+    few, many, low, high = build.meter.few, build.meter.many, build.meter.low, build.meter.high
 
     def run(frame: Frame) -> Any:
         x = frame[left_slot] if left_slot else left_run(frame)
         y = frame[right_slot] if right_slot else right_run(frame)
         if type(x) is int and type(y) is int:
             z = x - y
-            if low <= z <= high:
+            if few <= z <= many or low <= z <= high:
                 return z
         return slow(frame, x, y)
 
@@ -74,14 +74,14 @@ def _subtract(build: Build, left: Code, right: Code, slow: Slow) -> Run:
 
 def _multiply(build: Build, left: Code, right: Code, slow: Slow) -> Run:
     (left_run, left_slot), (right_run, right_slot) = _operand(left), _operand(right)
-    low, high = build.meter.low, build.meter.high
+    few, many, low, high = build.meter.few, build.meter.many, build.meter.low, build.meter.high
 
     def run(frame: Frame) -> Any:
         x = frame[left_slot] if left_slot else left_run(frame)
         y = frame[right_slot] if right_slot else right_run(frame)
         if type(x) is int and type(y) is int:
             z = x * y
-            if low <= z <= high:
+            if few <= z <= many or low <= z <= high:
                 return z
         return slow(frame, x, y)
 
@@ -119,13 +119,13 @@ def _modulo(_build: Build, left: Code, right: Code, slow: Slow) -> Run:
 
 def _add_constant(build: Build, left: Code, y: int, slow: Slow) -> Run:
     left_run, left_slot = _operand(left)
-    low, high = build.meter.low, build.meter.high
+    few, many, low, high = build.meter.few, build.meter.many, build.meter.low, build.meter.high
 
     def run(frame: Frame) -> Any:
         x = frame[left_slot] if left_slot else left_run(frame)
         if type(x) is int:
             z = x + y
-            if low <= z <= high:
+            if few <= z <= many or low <= z <= high:
                 return z
         return slow(frame, x, y)
 
@@ -134,13 +134,13 @@ def _add_constant(build: Build, left: Code, y: int, slow: Slow) -> Run:
 
 def _subtract_constant(build: Build, left: Code, y: int, slow: Slow) -> Run:
     left_run, left_slot = _operand(left)
-    low, high = build.meter.low, build.meter.high
+    few, many, low, high = build.meter.few, build.meter.many, build.meter.low, build.meter.high
 
     def run(frame: Frame) -> Any:
         x = frame[left_slot] if left_slot else left_run(frame)
         if type(x) is int:
             z = x - y
-            if low <= z <= high:
+            if few <= z <= many or low <= z <= high:
                 return z
         return slow(frame, x, y)
 
@@ -149,13 +149,13 @@ def _subtract_constant(build: Build, left: Code, y: int, slow: Slow) -> Run:
 
 def _multiply_constant(build: Build, left: Code, y: int, slow: Slow) -> Run:
     left_run, left_slot = _operand(left)
-    low, high = build.meter.low, build.meter.high
+    few, many, low, high = build.meter.few, build.meter.many, build.meter.low, build.meter.high
 
     def run(frame: Frame) -> Any:
         x = frame[left_slot] if left_slot else left_run(frame)
         if type(x) is int:
             z = x * y
-            if low <= z <= high:
+            if few <= z <= many or low <= z <= high:
                 return z
         return slow(frame, x, y)
 
@@ -255,14 +255,15 @@ def _fold(frame: Frame, value: Any, rest: Sequence[tuple[Slow, Code]]) -> Any:
 
 def _applied(build: Build, op: str, slow: Slow) -> Slow:
     """Return the operator with a fast path for exact integers, where it has one."""
-    native, low, high = _NATIVE.get(op), build.meter.low, build.meter.high
+    native = _NATIVE.get(op)
+    few, many, low, high = build.meter.few, build.meter.many, build.meter.low, build.meter.high
     if native is None:
         return slow
 
     def apply(frame: Frame, left: Any, right: Any) -> Any:
         if type(left) is int and type(right) is int:
             made = native(left, right)
-            if low <= made <= high:
+            if few <= made <= many or low <= made <= high:
                 return made
         return slow(frame, left, right)
 

@@ -55,13 +55,11 @@ def call(build: Build, node: Call) -> Code:
 
 def _guest_call(build: Build, offset: int, parts: list[Code]) -> Run:
     """Return the closure of a call with positional arguments only, none of which can wait."""
-    runs = [part.run for part in parts]
-    if len(runs) == 2:
-        return _call_with_one(build, offset, runs[0], runs[1])
-    if len(runs) == 3:
-        return _call_with_two(build, offset, runs[0], runs[1], runs[2])
-    function_run = runs[0]
-    argument_runs = runs[1:]
+    if len(parts) == 2:
+        return _call_with_one(build, offset, *parts)
+    if len(parts) == 3:
+        return _call_with_two(build, offset, *parts)
+    function_run, *argument_runs = [part.run for part in parts]
     slow = _slow_call(build, offset)
 
     def run(frame: Frame) -> Any:
@@ -71,13 +69,14 @@ def _guest_call(build: Build, offset: int, parts: list[Code]) -> Run:
     return run
 
 
-def _call_with_one(build: Build, offset: int, function_run: Run, first_run: Run) -> Run:
+def _call_with_one(build: Build, offset: int, function_code: Code, first_code: Code) -> Run:
+    function_run, first_run, first_slot = function_code.run, first_code.run, first_code.slot
     steps, tick, slow = build.slice, build.tick, _slow_call(build, offset)
     max_depth, max_frames = build.meter.limits.call_depth, build.meter.limits.host_frames
 
     def run(frame: Frame) -> Any:
         function = function_run(frame)
-        first = first_run(frame)
+        first = frame[first_slot] if first_slot else first_run(frame)
         if type(function) is GuestFunction:
             code: FunctionCode = function.code
             depth = frame[1] + 1
@@ -95,14 +94,16 @@ def _call_with_one(build: Build, offset: int, function_run: Run, first_run: Run)
     return run
 
 
-def _call_with_two(build: Build, offset: int, function_run: Run, first_run: Run, second_run: Run) -> Run:
+def _call_with_two(build: Build, offset: int, function_code: Code, first_code: Code, second_code: Code) -> Run:
+    function_run, first_run, first_slot = function_code.run, first_code.run, first_code.slot
+    second_run, second_slot = second_code.run, second_code.slot
     steps, tick, slow = build.slice, build.tick, _slow_call(build, offset)
     max_depth, max_frames = build.meter.limits.call_depth, build.meter.limits.host_frames
 
     def run(frame: Frame) -> Any:
         function = function_run(frame)
-        first = first_run(frame)
-        second = second_run(frame)
+        first = frame[first_slot] if first_slot else first_run(frame)
+        second = frame[second_slot] if second_slot else second_run(frame)
         if type(function) is GuestFunction:
             code: FunctionCode = function.code
             depth = frame[1] + 1
@@ -188,13 +189,9 @@ def _general(build: Build, node: Call, parts: list[Code], bind: Bind) -> Code:
 
     if node.callee == NEVER and not any(part.waits for part in parts):
         return Code(run, False, height)
-    waits = any(part.waits for part in parts)
 
-    async def run_waiting(frame: Frame) -> Any:
-        if waits:
-            values = [await part.run(frame) if part.waits else part.run(frame) for part in parts]
-        else:
-            values = [part(frame) for part in runs]
+    def begin(frame: Frame, values: list[Any]) -> Any:
+        """Return what the caller awaits: the called function's own coroutine, not one more around it."""
         function = values[0]
         try:
             args, keywords = bind(frame, values[1:])
@@ -205,12 +202,21 @@ def _general(build: Build, node: Call, parts: list[Code], bind: Bind) -> Code:
         except Exception as error:
             raise fail(offset, error) from error.__cause__
         if inner is not None:
-            return await function.code.run(inner)
+            return function.code.run(inner)
         if type(function) is WordValue and function.waits:
-            return await function.call(frame, args, keywords, offset)
-        return slow(frame, function, args, keywords)
+            return function.call(frame, args, keywords, offset)
+        return _ready(slow(frame, function, args, keywords))
 
-    return Code(run_waiting, True, height)
+    async def run_waiting(frame: Frame) -> Any:
+        return await begin(frame, [await part.run(frame) if part.waits else part.run(frame) for part in parts])
+
+    if any(part.waits for part in parts):
+        return Code(run_waiting, True, height)
+    return Code(lambda frame: begin(frame, [run(frame) for run in runs]), True, height)
+
+
+async def _ready(value: Any) -> Any:
+    return value
 
 
 def _arguments(build: Build, nodes: list[Node], call_node: Call | MethodCall) -> tuple[list[Code], Bind]:

@@ -27,7 +27,8 @@ class FunctionCode:
     """The shared part of all functions that one ``def`` or ``lambda`` makes.
 
     ``exact`` is how many arguments a call on the fast path has, or -1 when the parameters need binding; ``rest`` are
-    the slots after the parameters; ``wired`` tells whether cells must be put into the frame.
+    the slots after the parameters; ``wired`` tells whether cells must be put into the frame; ``most`` are the largest
+    call depth and the most host frames.
     """
 
     __slots__ = (
@@ -37,6 +38,7 @@ class FunctionCode:
         "height",
         "keyword_only",
         "meter",
+        "most",
         "name",
         "names",
         "positional",
@@ -50,6 +52,7 @@ class FunctionCode:
 
     def __init__(self, name: str, parameters: Parameters, scope: Scope, body: Code, cost: int, meter: Meter) -> None:
         self.name, self.scope, self.meter, self.cost = name, scope, meter, cost
+        self.most = meter.limits.call_depth, meter.limits.host_frames
         self.run, self.waits, self.height = body.run, body.waits, body.height + _CALL_FRAMES
         self.names = [parameter.target.id for parameter in parameters.positional]
         self.positional = len(self.names)
@@ -65,11 +68,11 @@ class FunctionCode:
     ) -> Frame:
         """Return the frame of a call, charged; :raises TypeError: the arguments do not fit."""
         depth, used = caller[1] + 1, caller[2] + self.height
-        limits = self.meter.limits
-        if depth > limits.call_depth:
-            raise LimitHitError("call_depth", depth, limits.call_depth)
-        if used > limits.host_frames:
-            raise LimitHitError("host_frames", used, limits.host_frames)
+        most_depth, most_frames = self.most
+        if depth > most_depth:
+            raise LimitHitError("call_depth", depth, most_depth)
+        if used > most_frames:
+            raise LimitHitError("host_frames", used, most_frames)
         self.meter.work(self.cost)
         missing = self.exact - len(args)
         if missing == 0 and not keywords:

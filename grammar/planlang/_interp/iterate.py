@@ -43,6 +43,8 @@ class Lock:
     def __init__(self, task: Task, value: Any) -> None:
         self.task, self.value = task, value
         value.locks += 1
+        if task.open_locks is None:
+            task.open_locks = set()
         task.open_locks.add(self)
 
     def release(self) -> None:
@@ -50,7 +52,8 @@ class Lock:
         if self.value is not None:
             self.value.locks -= 1
             self.value = None
-            self.task.open_locks.discard(self)
+            if self.task.open_locks is not None:
+                self.task.open_locks.discard(self)
 
 
 def locked(task: Task, value: Any, native: Any) -> Iterator[Any]:

@@ -36,7 +36,7 @@ class Task:
         self.meter, self.path, self.parent, self.scope = meter, path, parent, scope
         self.calls = 0
         self.ended = False
-        self.open_locks: set[Any] = set()
+        self.open_locks: set[Any] | None = None
         self.level: int = 0 if parent is None else parent.level + 1
         self.seated = False
         self.groups = 0
@@ -46,7 +46,7 @@ class Task:
     def end(self) -> None:
         """Hand what the task made to its parent and release what its generators still hold."""
         self.ended = True
-        for lock in tuple(self.open_locks):
+        for lock in tuple(self.open_locks or ()):
             lock.release()
 
 

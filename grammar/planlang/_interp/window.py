@@ -44,10 +44,12 @@ class Group:
 
     __slots__ = (
         "context",
+        "depth",
         "done",
         "first",
         "left",
         "on_failure",
+        "parent",
         "path",
         "place",
         "results",
@@ -65,7 +67,7 @@ class Group:
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         self.place, self.thunks, self.first, self.on_failure = place, thunks, first, on_failure
-        self.path = place.path
+        self.path, self.parent, self.depth = place.path, place.task, place.frame[1]
         self.results: list[Any] = [None] * len(thunks)
         self.started = 0
         self.left = len(thunks)
@@ -94,6 +96,7 @@ class Window:
         self._free = self._seats = meter.limits.tasks_in_flight
         self._most_open = _OPEN_A_SEAT * self._seats
         self._waiting: dict[int, deque[Group]] = {}
+        self._deepest: Group | None = None  # the one to start from, until another is added or it has no more
         self._open: set[Group] = set()
         self._open_tasks = 0
         self.started = 0
@@ -110,6 +113,7 @@ class Window:
         self._open.add(group)
         self._give_seat(place.task)
         self._waiting.setdefault(place.task.level, deque()).append(group)
+        self._deepest = None
         self._pump()
         try:
             await group.done
@@ -156,18 +160,17 @@ class Window:
             self._ended(group, never_began)
 
     def _pump(self) -> None:
-        while self._may_start():
-            group = self._next_group()
-            if group is None:
-                return
-            self._start(group)
-
-    def _may_start(self) -> bool:
-        """Tell whether a seat is free; with very many parents waiting, only once nothing else runs.
+        """Start what there are seats for; with very many parents waiting, only once nothing else runs.
 
         So a tree of tasks that doubles with each level is worked off depth first, in bounded memory.
         """
-        return self._free > 0 and (self._open_tasks < self._most_open or self._free >= self._seats)
+        while self._free > 0 and (self._open_tasks < self._most_open or self._free >= self._seats):
+            group = self._deepest
+            if group is None or group.started == len(group.thunks):
+                group = self._deepest = self._next_group()
+                if group is None:
+                    return
+            self._start(group)
 
     def _next_group(self) -> Group | None:
         """Return the deepest group that has thunks to start."""
@@ -195,14 +198,16 @@ class Window:
         self._free += 1
         self._open_tasks -= 1
         group.left -= 1
-        group.finish()
-        self._pump()
+        if group.left == 0:
+            group.finish()
+        if self._waiting:
+            self._pump()
 
     async def _run_thunk(self, group: Group, at: int) -> None:
-        parent, meter = group.place.task, self._meter
-        task = Task(meter, f"{group.path}.{group.first + at}", parent, dict(parent.scope))
+        parent, meter = group.parent, self._meter
+        task = Task(meter, f"{group.path}.{group.first + at}", parent, parent.scope.copy())
         task.seated = True
-        frame: Frame = [task, group.place.frame[1], 0, None]
+        frame: Frame = [task, group.depth, 0, None]
         thunk = group.thunks[at]
         try:
             if meter.slice[1]:

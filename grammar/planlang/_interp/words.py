@@ -128,7 +128,7 @@ class WordCalls:
     def _plain_one(self, site: Site, argument: Code) -> Run:
         evaluate, slot = argument.run, argument.slot
         call, calls, meter = self._word.call, self._meter.calls, self._meter
-        low, high, shares = meter.low, meter.high, not self._counted
+        few, many, low, high, shares = meter.few, meter.many, meter.low, meter.high, not self._counted
         last: Frame | None = None
         place: Place | None = None
 
@@ -145,7 +145,7 @@ class WordCalls:
                     place = self._place(site, frame)
                     last = frame if shares else None
                 value = call(place, given)
-                if type(value) is int and low <= value <= high:
+                if type(value) is int and (few <= value <= many or low <= value <= high):
                     return value
                 return value if value is None else self._back(frame, value)
             except BaseException as error:
@@ -156,7 +156,7 @@ class WordCalls:
     def _waiting_one(self, site: Site, argument: Code) -> Run:
         evaluate, slot = argument.run, argument.slot
         call, calls, meter = self._word.call, self._meter.calls, self._meter
-        low, high, steps = meter.low, meter.high, meter.slice
+        few, many, low, high, steps = meter.few, meter.many, meter.low, meter.high, meter.slice
 
         async def run(frame: Frame) -> Any:
             given = frame[slot] if slot else evaluate(frame)
@@ -177,7 +177,7 @@ class WordCalls:
                     value = await value
                 if steps[1]:
                     await turn()
-                if type(value) is int and low <= value <= high:
+                if type(value) is int and (few <= value <= many or low <= value <= high):
                     return value
                 return value if value is None else from_host(task, value)
             except BaseException as error:
