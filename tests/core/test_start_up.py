@@ -57,10 +57,11 @@ def test_checking_a_plan_imports_nothing_that_runs_or_shows_one() -> None:
     assert heavy_after(code, str(PLAN)) == "imported []"
 
 
-def test_a_client_that_is_asked_nothing_imports_no_http_client() -> None:
+@pytest.mark.parametrize("client", ["openai", "anthropic"])
+def test_a_client_that_is_asked_nothing_imports_no_http_client(client: str) -> None:
     code = (
-        "from planloom_openai import open_client; from planloom.clients import Endpoint; "
-        "open_client(Endpoint(name='main', client='openai', url='http://127.0.0.1:1/v1'))"
+        f"from planloom_{client} import open_client; from planloom.clients import Endpoint; "
+        f"open_client(Endpoint(name='main', client='{client}', url='http://127.0.0.1:1/v1'))"
     )
     assert not {"httpx", "aiohttp"} & set(re.findall(r"\w+", heavy_after(code)))
 

@@ -391,6 +391,33 @@ def test_models_that_the_server_names_are_told_when_it_does_not_know_the_one_ask
     assert "set a model that endpoint `test` has, it names: m-2, m-3" in str(caught)
 
 
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        (
+            "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
+            'write rename = { max_tokens = "max_completion_tokens" } under endpoint `test`',
+        ),
+        (
+            "Unsupported value: 'temperature' does not support 0.6 with this model.",
+            'write drop = ["temperature", "top_p"] under its role',
+        ),
+        ("`temperature` is deprecated for this model.", 'write drop = ["temperature", "top_p"] under its role'),
+        (
+            "`temperature` and `top_p` cannot both be specified for this model.",
+            'write drop = ["temperature", "top_p"] under its role',
+        ),
+        ("body.stream_options: Extra inputs are not permitted", "write stream_usage = false under endpoint `test`"),
+        ("Thinking may not be enabled when tool_choice forces tool use.", "write another json_mode under endpoint"),
+        ("seed must be positive", "check the model's parameters against what the server takes"),
+    ],
+)
+def test_a_default_that_the_server_refuses_is_told_with_the_setting_that_changes_it(
+    way: Way, text: str, step: str
+) -> None:
+    assert step in str(fault(way, way.error("invalid_request_error", text, 400)))
+
+
 def test_the_key_is_in_one_header_and_in_no_message(way: Way) -> None:
     with serving(way.error("authentication_error", f"bad key {KEY}", 401)) as server:
 

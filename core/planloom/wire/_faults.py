@@ -248,13 +248,39 @@ def _client_fault(status: int, words: str) -> _Kind:
         return _AUTH
     if status == 413 or TOO_LONG.search(words):
         return _LONG
-    return by_status.get(status, _BAD)
+    return by_status.get(status) or _mended(words)
 
 
 def _server_fault(status: int, words: str) -> _Kind:
     if TOO_LONG.search(words):
         return _LONG
     return _BUSY if status in OVERLOADED or BUSY.search(words) else _SERVER
+
+
+# What servers refuse of what is sent by default, and the setting that mends it.
+_MENDED: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(r"max_completion_tokens"),
+        'write rename = {{ max_tokens = "max_completion_tokens" }} under endpoint `{origin.name}`',
+    ),
+    (re.compile(r"stream_options|include_usage"), "write stream_usage = false under endpoint `{origin.name}`"),
+    (
+        re.compile(
+            r"(temperature|top_p)\b.{0,80}(support|deprecated|unexpected|both|permitted)|both.{0,20}temperature"
+        ),
+        'write drop = ["temperature", "top_p"] under its role',
+    ),
+    (
+        re.compile(r"response_format|json_schema|json_object|tool_choice|guided"),
+        "write another json_mode under endpoint `{origin.name}`; `planloom doctor` finds out which it heeds",
+    ),
+)
+
+
+def _mended(words: str) -> _Kind:
+    """Return the fault of a request that the server does not take, with the setting that changes it."""
+    kind, error_class, standard = _BAD
+    return kind, error_class, next((step for pattern, step in _MENDED if pattern.search(words)), standard)
 
 
 def _kind_by_words(words: str) -> _Kind:
@@ -264,5 +290,11 @@ def _kind_by_words(words: str) -> _Kind:
         return _RATE
     if BUSY.search(words):
         return _BUSY
-    table = ((TOO_LONG, _LONG), (UNKNOWN_MODEL, _MODEL), (FILTERED, _FILTERED), (AUTH, _AUTH), (INVALID, _BAD))
+    table = (
+        (TOO_LONG, _LONG),
+        (UNKNOWN_MODEL, _MODEL),
+        (FILTERED, _FILTERED),
+        (AUTH, _AUTH),
+        (INVALID, _mended(words)),
+    )
     return next((kind for pattern, kind in table if pattern.search(words)), _SERVER)
