@@ -9,6 +9,7 @@ import attrs
 import click
 
 import planloom_data
+from planloom.cli import late_command
 from planloom.plugins import Registry, load_plugins
 
 from ._bench import load_bench
@@ -23,6 +24,11 @@ _FORMATS = ("text", "markdown", "json")
 @click.group(name="bench")
 def bench_command() -> None:
     """Benchmarks of planted bugs."""
+
+
+bench_command.add_command(
+    late_command("build", "Plant bugs in a library.", "planloom_bench.building.command:build_command")
+)
 
 
 @bench_command.command(name="path")

@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
-from .source_tree import Built, LeftOut, Planted, SourceTree
+from typing import TYPE_CHECKING
 
-__all__ = ["Built", "LeftOut", "Planted", "SourceTree"]
+from planloom.late import late_names
+
+if TYPE_CHECKING:
+    from .canary import DeafProofs
+    from .library import Built, LeftOut, Library, Planted
+    from .search import TooFewBugs, build
+
+__all__ = ["Built", "DeafProofs", "LeftOut", "Library", "Planted", "TooFewBugs", "build"]
+
+__getattr__ = late_names(
+    __name__,
+    {
+        "search": ("TooFewBugs", "build"),
+        "canary": ("DeafProofs",),
+        "library": ("Built", "LeftOut", "Planted", "Library"),
+    },
+)

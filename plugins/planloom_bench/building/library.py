@@ -9,11 +9,11 @@ import attrs
 
 from planloom_code import SourceFile
 
-__all__ = ["Built", "LeftOut", "Planted", "SourceTree"]
+__all__ = ["Built", "LeftOut", "Library", "Planted"]
 
 
 @attrs.frozen(kw_only=True)
-class SourceTree:
+class Library:
     """A library to plant bugs in.
 
     :ivar root: the folder that the files' paths begin in. It is read, and never written.
