@@ -56,12 +56,11 @@ def _holder(row: tuple[Any, ...] | None, asking: int, now: float) -> RunHolder |
 
 def add_request(connection: sqlite3.Connection, run: str, what: str, data: Any) -> int:
     """Keep a request for a run's driver; return its number."""
-    (number,) = connection.execute(
-        "INSERT INTO request (run, number, what, data) "
-        "VALUES (?, (SELECT coalesce(max(number), 0) + 1 FROM request WHERE run = ?), ?, ?) RETURNING number",
-        (run, run, what, encode(data)),
-    ).fetchone()
-    return int(number)
+    (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM request WHERE run = ?", (run,)).fetchone()
+    connection.execute(
+        "INSERT INTO request (run, number, what, data) VALUES (?, ?, ?, ?)", (run, last + 1, what, encode(data))
+    )
+    return int(last) + 1
 
 
 def read_requests(readers: Readers, run_id: str, after: int) -> list[Request]:

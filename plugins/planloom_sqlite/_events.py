@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 
 from planloom.stores import Event, RunProgress
 
 from ._connections import Readers
 from ._packing import clean, decode, encode
+from ._rows import EVENT, TALLY, write
 
 __all__ = ["add_events", "read_events", "read_progress"]
 
@@ -20,27 +22,28 @@ _HOLES = ("run.dropped", "run.undecided")
 
 def add_events(connection: sqlite3.Connection, run: str, events: Sequence[Event]) -> None:
     """Append events; one that is there already stays, so that a write may be tried again."""
-    anew = [place for place, event in enumerate(events) if event.type == _RESUMED]
-    for first, end in zip([0, *anew], [*anew, len(events)], strict=True):
-        if first < end and events[first].type == _RESUMED:
+    new = _without_those_there(connection, run, events)
+    write(connection, EVENT, [(run, e.seq, e.t, e.type, encode(dict(e.data))) for e in new])
+    anew = [place for place, event in enumerate(new) if event.type == _RESUMED]
+    for first, end in zip([0, *anew], [*anew, len(new)], strict=True):
+        if first < end and new[first].type == _RESUMED:
             connection.execute("UPDATE tally SET before = count WHERE run = ?", (run,))
-        _add_and_count(connection, run, events[first:end])
+        _count(connection, run, new[first:end])
 
 
-def _add_and_count(connection: sqlite3.Connection, run: str, events: Sequence[Event]) -> None:
-    by_type: dict[str, list[Event]] = {}
-    for event in events:
-        by_type.setdefault(event.type, []).append(event)
-    for kind, alike in by_type.items():
-        added = connection.executemany(
-            "INSERT INTO event (run, seq, t, type, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            [(run, event.seq, event.t, kind, encode(dict(event.data))) for event in alike],
-        ).rowcount
-        connection.execute(
-            "INSERT INTO tally (run, type, count, last) VALUES (?, ?, ?, ?) ON CONFLICT (run, type) DO UPDATE "
-            "SET count = count + excluded.count, last = max(last, excluded.last)",
-            (run, kind, added, max(event.seq for event in alike)),
-        )
+def _without_those_there(connection: sqlite3.Connection, run: str, events: Sequence[Event]) -> list[Event]:
+    numbers = [event.seq for event in events]
+    found = connection.execute(
+        "SELECT seq FROM event WHERE run = ? AND seq BETWEEN ? AND ?", (run, min(numbers), max(numbers))
+    )
+    there = {seq for (seq,) in found}
+    return [event for event in events if event.seq not in there]
+
+
+def _count(connection: sqlite3.Connection, run: str, events: Sequence[Event]) -> None:
+    counts = Counter(event.type for event in events)
+    last = {event.type: event.seq for event in sorted(events, key=lambda event: event.seq)}
+    write(connection, TALLY, [(run, kind, count, last[kind]) for kind, count in counts.items()])
 
 
 def read_events(readers: Readers, run_id: str, after: int, limit: int | None) -> list[Event]:

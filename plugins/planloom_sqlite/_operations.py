@@ -30,12 +30,15 @@ from planloom.stores import (
 
 from . import _drivers, _records
 from ._events import add_events
-from ._ledger import ANSWER, PartShelf, add_question, add_reply, key_of, question_row, reply_from, restore_question
+from ._ledger import ANSWER, add_reply, reply_from
 from ._owners import Owner, give_up_expired, has_expired
-from ._packing import clean, pack
+from ._packing import clean, digest_of, pack
+from ._rows import Rows
+from ._shelf import Questions, key_of
 from ._till import Till
 
 __all__ = [
+    "FREES",
     "AppendEvents",
     "ClaimRun",
     "End",
@@ -55,6 +58,7 @@ __all__ = [
     "WriteJournal",
     "check_amount",
     "fits_now",
+    "is_call_id",
 ]
 
 FREES, TAKES, RECORDS, ENDS = range(4)
@@ -77,13 +81,14 @@ def check_amount(name: str, amount: int) -> int:
 class Transaction:
     """What an operation works with while the store's write lock is held.
 
-    :ivar now: seconds of the wall clock, which all processes share.
+    :ivar rows: what is gathered and not written yet. :ivar now: seconds of the wall clock, which all processes share.
     """
 
     connection: sqlite3.Connection
+    rows: Rows
     where: str
     till: Till
-    shelf: PartShelf
+    questions: Questions
     owner: Owner
     now: float
 
@@ -114,17 +119,16 @@ class Reserve:
 
     def apply(self, to: Transaction) -> ReserveResult:
         """Return what came of it."""
-        row = question_row(to.connection, self.question)
-        if row is not None:
-            known = self._known(to, row[0])
+        number = to.questions.number(self.question)
+        if number is not None:
+            known = self._known(to, number)
             if known is not None:
                 return known
         account = to.till.account(clean(self.budget))
         if self.worst > account.books().left:
             return OverCap(account.books(), to.till.version)
-        number = self._kept(to, row)
         call = to.till.send(
-            number,
+            to.questions.keep(self.question),
             to.owner.id,
             account,
             run=clean(self.run),
@@ -134,17 +138,10 @@ class Reserve:
         )
         return Granted(str(call))
 
-    def _kept(self, to: Transaction, row: tuple[int, bool] | None) -> int:
-        """Return the number of the question's row, which holds its text from now on."""
-        to.shelf.keep_up()
-        if row is None:
-            return add_question(to.connection, to.shelf, self.question)
-        number, pruned = row
-        if pruned:
-            restore_question(to.connection, to.shelf, self.question, number)
-        return number
-
     def _known(self, to: Transaction, number: int) -> Answered | OpenElsewhere | None:
+        sent = to.till.sent_here(number)
+        if sent is not None:
+            return OpenElsewhere(str(sent))
         if self.look:
             answer = to.connection.execute(ANSWER, (key_of(self.question.fingerprint),)).fetchone()
             if answer is not None:
@@ -170,19 +167,27 @@ def fits_now(connection: sqlite3.Connection, reserve: Reserve) -> bool:
     return row is not None and bool(row[0])
 
 
-@attrs.frozen
 class Settle:
     """Store a reply, bill its price, free the reservation."""
 
     rank: ClassVar[int] = FREES
-    call_id: str
-    reply: Reply
+
+    def __init__(self, call_id: str, reply: Reply) -> None:
+        self.call_id = call_id
+        self.reply = reply
+        self._packed: tuple[bytes, int] | None = None
+        self._digest = b""
+
+    def prepare(self) -> None:
+        """Pack the text before the lock is taken."""
+        self._packed = self._packed or pack(self.reply.text)
+        self._digest = self._digest or digest_of(self.reply.text)
 
     def apply(self, to: Transaction) -> int:
         """Bill once; keep the reply in any case and return its version."""
-        packed = pack(self.reply.text)
         call = to.till.move(_number(self.call_id, to.where), "settled", self.reply.price)
-        return add_reply(to.connection, call.question, call.id, self.reply, packed)
+        assert self._packed is not None
+        return add_reply(to.rows, call.question, call.id, self.reply, self._packed, self._digest)
 
 
 @attrs.frozen
@@ -209,8 +214,13 @@ class MarkUncertain:
         to.till.move(_number(self.call_id, to.where), "uncertain")
 
 
+def is_call_id(call_id: str) -> bool:
+    """Whether a call can have that name."""
+    return call_id.isascii() and call_id.isdigit() and len(call_id) < 19
+
+
 def _number(call_id: str, where: str) -> int:
-    if not (call_id.isascii() and call_id.isdigit() and len(call_id) < 19):
+    if not is_call_id(call_id):
         raise StoreError(f"the store {where} has no call `{call_id}`; settle a call where it was reserved")
     return int(call_id)
 
@@ -267,7 +277,7 @@ class SaveThread:
 
     def apply(self, to: Transaction) -> None:
         """Write the row."""
-        _records.save_thread(to.connection, self.row)
+        _records.save_thread(to.rows, self.row)
 
 
 @attrs.frozen
@@ -280,7 +290,8 @@ class AppendEvents:
 
     def apply(self, to: Transaction) -> None:
         """Write one row an event."""
-        add_events(to.connection, clean(self.run), self.events)
+        if self.events:
+            add_events(to.connection, clean(self.run), self.events)
 
 
 @attrs.frozen(kw_only=True)

@@ -10,6 +10,7 @@ from planloom.stores import RunRow, ThreadRow, UncertainCall
 
 from ._connections import Readers
 from ._packing import clean, decode, encode, pack, unpack
+from ._rows import THREAD, Rows
 
 __all__ = [
     "read_journal",
@@ -28,18 +29,12 @@ _THREAD = (
     "id, run, place, phase, label, model, role, status, started, ended, cost, fingerprints, versions, error, "
     "result, raw, raw_codec"
 )
-
-
-def _upsert(table: str, columns: str) -> str:
-    """Return a statement that inserts a row, or replaces its values and keeps its number, hence its order."""
-    names = columns.split(", ")
-    updates = ", ".join(f"{name} = excluded.{name}" for name in names if name != "id")
-    marks = ", ".join("?" for _ in names)
-    return f"INSERT INTO {table} ({columns}) VALUES ({marks}) ON CONFLICT (id) DO UPDATE SET {updates}"  # noqa: S608  names of this module
-
-
-_SAVE_RUN = _upsert("run", _RUN)
-_SAVE_THREAD = _upsert("thread", _THREAD)
+_UPDATES = ", ".join(f"{name} = excluded.{name}" for name in _RUN.split(", ") if name != "id")
+_SAVE_RUN = (
+    f"INSERT INTO run ({_RUN}) VALUES ({', '.join('?' for _ in _RUN.split(', '))}) "  # noqa: S608  names of this module
+    f"ON CONFLICT (id) DO UPDATE SET {_UPDATES}"
+)
+"""A run that is replaced keeps its number, hence its place in the order."""
 
 
 def _clean_or_none(text: str | None) -> str | None:
@@ -63,12 +58,12 @@ def save_run(connection: sqlite3.Connection, row: RunRow) -> None:
     )
 
 
-def save_thread(connection: sqlite3.Connection, row: ThreadRow) -> None:
+def save_thread(rows: Rows, row: ThreadRow) -> None:
     """Insert or replace a thread."""
     texts = (row.id, row.run, row.place, row.phase, row.label, row.model, row.role, row.status)
     raw, raw_codec = (None, None) if row.raw is None else pack(row.raw)
-    connection.execute(
-        _SAVE_THREAD,
+    rows.add(
+        THREAD,
         (
             *(clean(text) for text in texts),
             row.started,

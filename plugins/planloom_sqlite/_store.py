@@ -26,7 +26,7 @@ from planloom.stores import (
 
 from . import _drivers, _events, _records
 from ._connections import MEMORY, Place, Readers, open_writer
-from ._ledger import ANSWER, VERSION, key_of, question_from, reply_from
+from ._ledger import ANSWER, VERSION, question_from, reply_from
 from ._operations import (
     AppendEvents,
     ClaimRun,
@@ -47,6 +47,7 @@ from ._operations import (
     check_amount,
 )
 from ._packing import GONE, clean, unpack
+from ._shelf import key_of
 from ._writer import Writer
 
 __all__ = ["BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store"]

@@ -8,12 +8,15 @@ Nothing else changes money, so that whatever arrives twice or late changes nothi
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from typing import Literal
 
 import attrs
 
 from planloom import StoreError
 from planloom.stores import Books
+
+from ._rows import CALL, MOVE, Rows, select
 
 __all__ = ["Account", "Call", "Till"]
 
@@ -23,6 +26,7 @@ _LEADS_TO: dict[State, tuple[State, ...]] = {
     "sent": ("settled", "uncertain", "released"),
     "uncertain": ("settled", "released"),
 }
+_CALL = "SELECT id, question, budget, state, worst FROM call"
 _ACCOUNT = "SELECT id, name, cap, spent, reserved, uncertain FROM budget WHERE "
 
 
@@ -63,10 +67,13 @@ class Call:
 class Till:
     """The budgets and calls of one open write transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, where: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, rows: Rows, where: str) -> None:
         self._connection = connection
+        self._rows = rows
         self._where = where
         self._accounts: dict[int, Account] = {}
+        self._calls: dict[int, Call] = {}
+        self._sent: dict[int, int] = {}
         self._ids: dict[str, int] = {}
         self._freed: int | None = None
         self._changed = False
@@ -113,18 +120,26 @@ class Till:
 
     # --- calls
 
+    def look_up(self, numbers: Iterable[int]) -> None:
+        """Read calls that are going to be moved."""
+        # What this transaction moved is not written yet: what it knows is newer.
+        unknown = [number for number in numbers if number not in self._calls]
+        for row in select(self._connection, f"{_CALL} WHERE id IN", unknown):
+            self._calls[row[0]] = Call(*row)
+
     def send(
         self, question: int, owner: int, account: Account, *, run: str, thread: str, worst: int, now: float
     ) -> int:
         """Record a call as sent with its worst price reserved; return its number."""
-        cursor = self._connection.execute(
-            "INSERT INTO call (question, owner, budget, run, thread, state, worst, sent_at) "
-            "VALUES (?, ?, ?, ?, ?, 'sent', ?, ?)",
-            (question, owner, account.id, run, thread, worst, now),
-        )
+        number = self._rows.number("call")
+        self._rows.add(CALL, (number, question, owner, account.id, run, thread, "sent", worst, now))
+        self._sent[question] = number
         account.reserved += worst
-        assert cursor.lastrowid is not None
-        return cursor.lastrowid
+        return number
+
+    def sent_here(self, question: int) -> int | None:
+        """Return the call that this very transaction sent for a question, or ``None``."""
+        return self._sent.get(question)
 
     def move(self, number: int, to: State, price: int = 0) -> Call:
         """Bring a call to a state where its own state allows it; return it as it was before.
@@ -134,7 +149,8 @@ class Till:
         call = self._call(number)
         if to not in _LEADS_TO.get(call.state, ()):
             return call
-        self._connection.execute("UPDATE call SET state = ?, price = ? WHERE id = ?", (to, price, number))
+        self._rows.add(MOVE, (number, to, price))
+        self._calls[number] = attrs.evolve(call, state=to)
         account = self._account(call.budget)
         account.free(call.state, call.worst)
         account.spent += price
@@ -143,18 +159,18 @@ class Till:
         return call
 
     def _call(self, number: int) -> Call:
-        row = self._connection.execute(
-            "SELECT id, question, budget, state, worst FROM call WHERE id = ?", (number,)
-        ).fetchone()
-        if row is None:
+        if number not in self._calls:
+            self.look_up([number])
+        if number not in self._calls:
             raise StoreError(f"the store {self._where} has no call {number}; settle a call where it was reserved")
-        return Call(*row)
+        return self._calls[number]
 
     def give_up(self, owner: int) -> None:
         """Make uncertain whatever an owner sent and never settled."""
         sent = self._connection.execute(
             "SELECT id FROM call INDEXED BY call_open WHERE state = 'sent' AND owner = ?", (owner,)
         ).fetchall()
+        self.look_up(number for (number,) in sent)
         for (number,) in sent:
             self.move(number, "uncertain")
 
@@ -168,7 +184,8 @@ class Till:
         return self._freed + self._changed
 
     def write(self) -> None:
-        """Write the budgets and the version; nothing may follow in this transaction."""
+        """Write everything; nothing may follow in this transaction."""
+        self._rows.flush()
         self._connection.executemany(
             "UPDATE budget SET cap = ?, spent = ?, reserved = ?, uncertain = ? WHERE id = ?",
             [(a.cap, a.spent, a.reserved, a.uncertain, a.id) for a in self._accounts.values()],

@@ -13,6 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import groupby
 from typing import Any
 
 import attrs
@@ -22,9 +23,21 @@ from planloom.stores import Granted
 
 from ._connections import Readers
 from ._faults import concerns_the_store, store_fault
-from ._ledger import PartShelf, has_large_parts
-from ._operations import End, Operation, Release, Reserve, Transaction, fits_now
+from ._operations import (
+    FREES,
+    End,
+    MarkUncertain,
+    Operation,
+    Release,
+    Reserve,
+    Settle,
+    Transaction,
+    fits_now,
+    is_call_id,
+)
 from ._owners import Owner
+from ._rows import Rows
+from ._shelf import PartShelf, Questions
 from ._till import Till
 
 __all__ = ["Writer"]
@@ -162,11 +175,13 @@ class Writer:
             return _Failure(error)
 
     def _pack_ahead(self, operations: Sequence[Operation]) -> None:
-        """Pack large parts before the lock is taken, for the reservations that will likely be granted."""
-        reserves = [op for op in operations if isinstance(op, Reserve) and has_large_parts(op.question)]
+        """Pack texts before the lock is taken: of replies, and of the questions that will likely be sent."""
+        for operation in operations:
+            if isinstance(operation, Settle):
+                operation.prepare()
+        reserves = [operation for operation in operations if isinstance(operation, Reserve)]
         with self._guard:
-            parts = self._shelf.missing(r.question for r in reserves if fits_now(self._connection, r))
-        self._shelf.pack_ahead(parts)
+            self._shelf.pack_ahead(r.question for r in reserves if fits_now(self._connection, r))
 
     def _transact(self, operations: Sequence[Operation]) -> list[Any]:
         with self._guard:
@@ -182,18 +197,28 @@ class Writer:
         return outcomes
 
     def _apply_all(self, operations: Sequence[Operation]) -> list[Any]:
-        till = Till(self._connection, self._where)
+        rows = Rows(self._connection)
+        till = Till(self._connection, rows, self._where)
+        questions = Questions(self._connection, self._shelf, rows)
         now = self._clock()
         self._owner.keep(self._connection, till, now)
+        till.look_up(_calls_of(operations))
+        questions.look_up(op.question for op in operations if isinstance(op, Reserve))
         transaction = Transaction(
             connection=self._connection,
+            rows=rows,
             where=self._where,
             till=till,
-            shelf=self._shelf,
+            questions=questions,
             owner=self._owner,
             now=now,
         )
-        outcomes = [_outcome(operation, transaction) for operation in operations]
+        outcomes = []
+        for rank, group in groupby(operations, key=lambda operation: operation.rank):
+            outcomes += [_outcome(operation, transaction) for operation in group]
+            if rank == FREES:
+                # What is settled is an answer to those who reserve.
+                rows.flush()
         till.write()
         return outcomes
 
@@ -231,6 +256,11 @@ class Writer:
     def _take_back(self, outcome: Any) -> None:
         if isinstance(outcome, Granted):
             self.abandon(outcome)
+
+
+def _calls_of(operations: Sequence[Operation]) -> list[int]:
+    named = {op.call_id for op in operations if isinstance(op, (Settle, Release, MarkUncertain))}
+    return [int(call_id) for call_id in named if is_call_id(call_id)]
 
 
 def _outcome(operation: Operation, transaction: Transaction) -> Any:
