@@ -3,7 +3,7 @@
 A call that would pass the cap joins the line. One look-out a process watches the store's version, which changes
 when any process settles, releases or raises; then the head of the line tries again, and as many after it as fit.
 When nothing is in flight anywhere that could free money, the run is paused: it stops there, or waits for the cap to
-be raised.
+be raised. Who waits holds no slot: other runs may have money.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from ._abort import Abort
 from ._errors import RunStopped
+from ._lanes import Turn
 from ._pauses import Pauses
 from .money import credits_of, show_credits, show_enough
 from .questions import Question
@@ -57,10 +58,11 @@ class BudgetLine:
         self._is_paused = False
 
     async def reserve(
-        self, question: Question, *, worst: int, run: str, thread: str, look: bool
+        self, question: Question, *, worst: int, run: str, thread: str, look: bool, turn: Turn
     ) -> Granted | Answered | OpenElsewhere:
         """Reserve the worst price of a call, waiting in line while the cap does not allow it.
 
+        :param turn: holds a slot; given back while money is waited for, and held again when this returns.
         :raises RunStopped: nothing in flight can free money, and the run stops at its cap.
         :raises RunAborted: the run ended while it waited.
         """
@@ -74,9 +76,10 @@ class BudgetLine:
             result = await attempt()
             if not isinstance(result, OverCap):
                 return result
+        turn.give()
         self._waiting += 1
         try:
-            return await self._abort.until(self._wait_in_line(attempt, worst))
+            return await self._abort.until(self._wait_in_line(attempt, worst, turn))
         finally:
             self._waiting -= 1
 
@@ -84,9 +87,12 @@ class BudgetLine:
         """Say that a call of this process ended, so that money may be free."""
         self._freed.set()
 
-    async def _wait_in_line(self, attempt: Callable[[], Any], worst: int) -> Granted | Answered | OpenElsewhere:
+    async def _wait_in_line(
+        self, attempt: Callable[[], Any], worst: int, turn: Turn
+    ) -> Granted | Answered | OpenElsewhere:
         async with self._head:
             while True:
+                await turn.take(again=True)
                 self._freed.clear()
                 result: Granted | Answered | OpenElsewhere | OverCap = await attempt()
                 if not isinstance(result, OverCap):
@@ -94,6 +100,7 @@ class BudgetLine:
                     return result
                 if result.books.reserved == 0:
                     self._enter_pause(worst, result.books)
+                turn.give()
                 await self._money_may_be_free(result.version)
 
     async def _money_may_be_free(self, seen: int) -> None:

@@ -9,7 +9,7 @@ import attrs
 from ._errors import Misuse
 from ._structured import Reading, read_answer, repair_request
 from .clients import ModelError
-from .front_door import Asker, FrontDoor
+from .front_door import Asker, Effort, FrontDoor
 from .questions import Message, Parameters, Question, Reply, canonical_json, message_of
 from .settings import RoleSettings, Settings
 from .workers import Performed, Schema, WorkerRequest
@@ -39,11 +39,11 @@ class ModelWorkers:
         :raises RunAborted: the run must end.
         """
         role = self._settings.role(request.role)
-        talk = _Talk(role)
+        talk = _Talk(role, Effort(self._settings.worker_timeout_s))
         try:
             return await self._converse(request, role, talk, asker)
         except ModelError as error:
-            return talk.failed(f"{error.error_class}: {error}")
+            return talk.failed(_said(error, talk.effort))
 
     async def _converse(self, request: WorkerRequest, role: RoleSettings, talk: _Talk, asker: Asker) -> Performed:
         try:
@@ -66,9 +66,9 @@ class ModelWorkers:
 
     async def _ask(self, question: Question, role: RoleSettings, talk: _Talk, asker: Asker) -> Reply:
         """Ask, and once more when the answer is whole and says nothing: a slip of the server, unlike a filtered one."""
-        reply = talk.add(question, await self._door.ask(question, role, asker))
+        reply = talk.add(question, await self._door.ask(question, role, asker, talk.effort))
         if not reply.text.strip() and reply.finish_reason in _UNTROUBLED:
-            reply = talk.add(question, await self._door.ask(question, role, asker))
+            reply = talk.add(question, await self._door.ask(question, role, asker, talk.effort))
         return reply
 
     def _question(self, request: WorkerRequest, role: RoleSettings) -> Question:
@@ -122,6 +122,14 @@ def _repair(question: Question, reply: Reply, reading: Reading) -> Question:
     )
 
 
+def _said(error: ModelError, effort: Effort) -> str:
+    """Return a failure in words, with what the attempts came to where the text is cut."""
+    told = effort.told()
+    room = _ERROR_LENGTH - len(told) - 3
+    text = f"{error.error_class}: {error}"
+    return f"{text[:room]} ({told})" if told else text
+
+
 def _unusable(reply: Reply) -> str:
     if reply.finish_reason == "length":
         return "truncated: the reply was cut at its token limit; raise the role's max_tokens or ask for less"
@@ -133,7 +141,8 @@ def _unusable(reply: Reply) -> str:
 class _Talk:
     """Adds up what a conversation cost."""
 
-    def __init__(self, role: RoleSettings) -> None:
+    def __init__(self, role: RoleSettings, effort: Effort) -> None:
+        self.effort = effort
         self._role = role
         self._replies: list[Reply] = []
         self._fingerprints: list[str] = []
@@ -162,4 +171,5 @@ class _Talk:
             completion_tokens=sum(reply.usage.completion_tokens or 0 for reply in replies),
             model=self._role.model,
             fingerprints=tuple(self._fingerprints),
+            versions=tuple(reply.version or 0 for reply in replies),
         )

@@ -267,10 +267,12 @@ class _LeadDesk:
             loom.store,
             client_of=loom.client,
             line=line,
-            slots=loom.slots,
+            lane_of=loom.lanes.of,
+            in_flight=loom.settings.in_flight,
             abort=abort,
             emit=lambda *_: None,
             pauses=pauses,
+            at_quota="stop",  # there is no run yet that could be seen to wait
         )
         self._asker = Asker(run="planning", thread="lead", started=lambda: None)
 

@@ -17,7 +17,7 @@ from planlang import Limits, Program
 
 from ._budget_line import OnCap
 from ._execution import Execution, Start
-from ._slots import Slots
+from ._lanes import Lanes
 from .clients import ClientPlugin, ModelClient
 from .control import RunControl
 from .former import Former
@@ -45,11 +45,12 @@ class Loom:
         self.settings = settings
         self.store = store
         self._clients: dict[str, ModelClient] = {}
-        self._slots: dict[str, Slots] = {}
+        self.lanes = Lanes(settings.endpoints, settings.in_flight)
 
     async def close(self) -> None:
         """Close the clients; the store is closed by who opened it."""
         await asyncio.gather(*(client.close() for client in self._clients.values()))
+        self.lanes.close()
 
     def client(self, endpoint_name: str) -> ModelClient:
         """Return the open client of an endpoint.
@@ -61,10 +62,6 @@ class Loom:
             plugin = self.registry.get("client", endpoint.client, ClientPlugin)
             self._clients[endpoint_name] = plugin.open(endpoint)
         return self._clients[endpoint_name]
-
-    def slots(self, endpoint_name: str) -> Slots:
-        """Return the slots of an endpoint, shared by all runs."""
-        return self._slots.setdefault(endpoint_name, Slots(self.settings.in_flight))
 
     async def open_budget(self, budget: str, cap: int) -> None:
         """Open a job's books. The newest cap is the person's word, also where an unfinished run had a higher one."""

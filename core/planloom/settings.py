@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_PRICES",
+    "AtQuota",
     "GateSettings",
     "RoleSettings",
     "Settings",
@@ -31,6 +32,9 @@ __all__ = [
     "load_settings",
     "offline_settings",
 ]
+
+AtQuota: TypeAlias = Literal["wait", "stop"]
+_AT_QUOTA: tuple[AtQuota, ...] = ("wait", "stop")
 
 CONFIG_FILE = "planloom.toml"
 STORE_VARIABLE = "PLANLOOM_STORE"
@@ -86,7 +90,9 @@ class Settings:
 
     :ivar source: the file it was read from, ``None`` for the defaults.
     :ivar store_path: where the store is. :ivar cap: the job budget in micro-credits.
-    :ivar in_flight: model calls at once in a run. :ivar workers: workers a run may have.
+    :ivar in_flight: model calls at once in a run, and at an endpoint that sets no number of its own.
+    :ivar workers: workers a run may have. :ivar worker_timeout_s: how long one of them may be asked, in all.
+    :ivar at_quota: what a run does when an account is used up: ``wait`` until it is reset, or ``stop``, to be resumed.
     :ivar prompts: files that replace a kit's prompts, by ``kit.name``.
     :ivar kits: each kit's own settings.
     """
@@ -97,6 +103,8 @@ class Settings:
     cap: int = 150 * MICRO
     in_flight: int = 32
     workers: int = 1_000
+    worker_timeout_s: float = 1_800.0
+    at_quota: AtQuota = "wait"
     endpoints: Mapping[str, Endpoint] = attrs.field(factory=dict)
     roles: Mapping[str, RoleSettings] = attrs.field(factory=dict)
     gate: GateSettings = attrs.field(factory=GateSettings)
@@ -205,7 +213,18 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 _SECTIONS = ("store", "budget", "limits", "gate", "endpoints", "roles", "prompts", "kits")
-_ENDPOINT_KEYS = ("client", "url", "key_env", "json_mode", "prefix_cache", "parameters", "drop", "timeouts")
+_ENDPOINT_KEYS = (
+    "client",
+    "url",
+    "key_env",
+    "json_mode",
+    "prefix_cache",
+    "parameters",
+    "drop",
+    "timeouts",
+    "in_flight",
+)
+_LIMIT_KEYS = ("in_flight", "workers", "worker_timeout_s", "at_quota")
 _TIMEOUT_KEYS = ("connect", "first_byte", "between_bytes", "total")
 _SENT_BY_PLANLOOM = ("messages", "model", "n", "response_format", "stream")
 # A billion credits, workers or seconds is a slip of the hand, and what lies far beyond it has no exact form in JSON.
@@ -227,7 +246,7 @@ class _Reader:
         store, limits = tables["store"], tables["limits"]
         self._known(store, ("kind", "path"), "store")
         self._known(tables["budget"], ("cap",), "budget")
-        self._known(limits, ("in_flight", "workers"), "limits")
+        self._known(limits, _LIMIT_KEYS, "limits")
         endpoints = {OFFLINE: _offline_endpoint()}
         endpoints |= {name: self._endpoint(name, tables["endpoints"]) for name in tables["endpoints"]}
         roles = {name: self._role(name, tables["roles"], endpoints) for name in tables["roles"]}
@@ -241,6 +260,8 @@ class _Reader:
             cap=self._amount(tables["budget"], "cap", "budget", 150),
             in_flight=self._whole(limits, "in_flight", "limits", 32),
             workers=self._whole(limits, "workers", "limits", 1_000),
+            worker_timeout_s=self._seconds(limits, "worker_timeout_s", "limits", 1_800),
+            at_quota=self._at_quota(limits),
             endpoints=endpoints,
             roles=roles,
             gate=self._gate(tables["gate"]),
@@ -271,6 +292,7 @@ class _Reader:
             drop=self._dropped(table, where),
             settings={key: table[key] for key in plugin.settings if key in table},
             timeouts={key: self._number(timeouts, key, f"{where}.timeouts") for key in timeouts},
+            in_flight=self._whole(table, "in_flight", where, 1) if "in_flight" in table else None,
         )
 
     def _client(self, table: Mapping[str, Any], where: str) -> ClientPlugin:
@@ -348,6 +370,13 @@ class _Reader:
             raise self._fault(f"{where}.price", "is empty", f"give at least one of {', '.join(_PRICE_KEYS)}")
         return Price(**{key: self._amount(price, key, f"{where}.price") for key in price})
 
+    def _at_quota(self, limits: Mapping[str, Any]) -> AtQuota:
+        said = self._text(limits, "at_quota", "limits", "wait")
+        for known in _AT_QUOTA:
+            if said == known:
+                return known
+        raise self._fault("limits.at_quota", f"is `{said}`", did_you_mean(said, _AT_QUOTA))
+
     def _gate(self, table: Mapping[str, Any]) -> GateSettings:
         self._known(table, ("policy", "pass_credits", "pass_share", "approve_up_to"), "gate")
         standard = GateSettings()
@@ -418,6 +447,10 @@ class _Reader:
     def _whole(self, table: Mapping[str, Any], key: str, where: str, default: int) -> int:
         wanted = f"a whole number from 1 to {_MOST:,}"
         return int(self._value(table, key, where, default, lambda v: type(v) is int and 1 <= v <= _MOST, wanted))
+
+    def _seconds(self, table: Mapping[str, Any], key: str, where: str, default: float) -> float:
+        wanted = f"a number of seconds above 0, up to {_MOST:,}"
+        return float(self._value(table, key, where, default, lambda v: _is_amount(v) and v > 0, wanted))
 
     def _number(self, table: Mapping[str, Any], key: str, where: str, default: float | None = None) -> float:
         wanted = f"a number from 0 to {_MOST:,}"

@@ -8,7 +8,7 @@ import pytest
 
 from planloom import RunCancelled, RunStopped
 from planloom._abort import Abort
-from planloom._slots import Slots
+from planloom._slots import Share, Slots
 
 REASON = RunCancelled("stopped")
 
@@ -84,28 +84,28 @@ def test_after_the_reason_a_task_can_wait_again() -> None:
 @pytest.mark.parametrize("turns", range(6))
 def test_a_slot_granted_in_the_turn_of_a_cancel_is_given_back(turns: int) -> None:
     async def play() -> None:
-        abort, slots = Abort(), Slots(1)
-        await slots.acquire()
-        waiting = asyncio.ensure_future(abort.until(slots.acquire()))
+        abort, slots, share = Abort(), Slots(1), Share(1)
+        first = await slots.acquire(share)
+        waiting = asyncio.ensure_future(abort.until(slots.acquire(share)))
         await asyncio.sleep(0.01)
-        slots.release()
+        slots.release(share, first)
         for _ in range(turns):
             await asyncio.sleep(0)
         if not waiting.cancel():
-            slots.release()
+            slots.release(share, waiting.result())
         await asyncio.wait([waiting])
-        await asyncio.wait_for(slots.acquire(), 1.0)
+        await asyncio.wait_for(slots.acquire(share), 1.0)
 
     asyncio.run(play())
 
 
 def test_a_hold_keeps_every_slot_of_the_endpoint_waiting() -> None:
     async def play() -> None:
-        slots = Slots(2)
+        slots, share = Slots(2), Share(2)
         slots.hold(0.1)
         clock = asyncio.get_running_loop().time
         began = clock()
-        await asyncio.gather(slots.acquire(), slots.acquire())
+        await asyncio.gather(slots.acquire(share), slots.acquire(share))
         assert clock() - began >= 0.095
 
     asyncio.run(play())

@@ -407,14 +407,14 @@ def test_a_refused_key_ends_the_run_with_the_first_answer(tmp_path: Path, status
     at_the_door(tmp_path, refused(status), scenario, in_flight=2)
 
 
-def test_an_account_that_is_used_up_stops_the_run(tmp_path: Path) -> None:
+def test_an_account_that_is_used_up_stops_the_run_where_that_is_wanted(tmp_path: Path) -> None:
     async def scenario(door: Doorway, server: LoopbackServer) -> None:
         outcomes = await door.ask_all([f"q{n}" for n in range(10)])
         assert all(isinstance(outcome, RunStopped) for outcome in outcomes), outcomes
         assert "used up" in str(outcomes[0])
         assert server.total <= 2
 
-    at_the_door(tmp_path, refused(402), scenario, in_flight=2)
+    at_the_door(tmp_path, refused(402), scenario, in_flight=2, at_quota="stop")
 
 
 # --- replies that are no answers

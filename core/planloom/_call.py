@@ -1,0 +1,298 @@
+"""One call: its attempts under one reservation, from the slot it was granted to the commit of what came of it.
+
+It goes on when the worker that asked has gone, as long as a request is in flight: an answer that is paid for is kept.
+Between two attempts it ends with its worker.
+
+Four attempts are made. One that was refused for the server's load does not count when the endpoint has answered
+somebody since: then the number in flight is being found, and the caller only came too early. The fourth waits for those
+that were sent before it, which tell which of the two it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import attrs
+
+from ._abort import Abort
+from ._effort import Effort
+from ._errors import AuthenticationFailed, RunAborted, RunStopped, StoreError, StoreFull, StoreLocked
+from ._lanes import Lane, Turn
+from ._slots import Share
+from .clients import FatalError, ModelClient, ModelError, QuotaError, TransientError
+from .questions import Question, Reply
+from .settings import RoleSettings
+from .stores import Answered, Granted, Store
+from .tokens import estimate_text_tokens
+from .workers import Asker
+
+__all__ = ["ATTEMPTS", "Call", "Errand", "EventSink", "Surroundings", "stopped_by"]
+
+ATTEMPTS = 4
+LONGEST_WAIT_S = 30.0
+LONGEST_RETRY_AFTER_S = 120.0
+LONGEST_SETTLE_S = 5.0
+_FULL_DISK_POLL_S = 0.5
+_FOR_ITS_LOAD = ("rate_limited", "overloaded")
+
+EventSink = Callable[[str, Mapping[str, Any]], None]
+
+
+@attrs.frozen(kw_only=True)
+class Errand:
+    """What is asked, for whom, where."""
+
+    question: Question
+    role: RoleSettings
+    asker: Asker
+    effort: Effort
+    client: ModelClient
+    lane: Lane
+    worst: int
+
+
+@attrs.frozen(kw_only=True)
+class Surroundings:
+    """What the calls of one run have in common."""
+
+    store: Store
+    abort: Abort
+    emit: EventSink
+    share: Share
+    random: random.Random
+
+
+class Call:
+    """One call; see above.
+
+    :param turn: holds a slot. :param grant: reserves anew, when an attempt took its reservation with it.
+    """
+
+    def __init__(
+        self,
+        at: Surroundings,
+        errand: Errand,
+        turn: Turn,
+        granted: Granted,
+        grant: Callable[[Errand, Turn], Awaitable[Granted | Answered]],
+    ) -> None:
+        self._at = at
+        self._errand = errand
+        self._turn = turn
+        self._grant = grant
+        self._open: str | None = granted.call_id
+        self._billed = False
+        self._attempt = 0
+        self._faults = 0
+        self._refusals = 0
+        self._answers = errand.lane.slots.answers
+        self._waited_s = 0.0
+        self._begun = self._asking = False
+        self._deserted = False
+        self.task: asyncio.Task[Reply] = asyncio.ensure_future(self._run())
+
+    def desert(self) -> None:
+        """Say that nobody waits for it any more: what is in flight may still bring its answer, nothing else is sent."""
+        self._deserted = True
+        if self._begun and not self._asking:
+            self.task.cancel()
+
+    def cut(self) -> None:
+        """End it at once; it stays charged as uncertain if a request is in flight."""
+        # A task that is cancelled before its first step never gets to close its call; it ends by itself at that step.
+        if self._begun:
+            self.task.cancel()
+
+    async def _run(self) -> Reply:
+        self._begun = True
+        try:
+            self._at.abort.check()
+            while True:
+                if self._open is None:
+                    granted = await self._grant(self._errand, self._turn)
+                    if isinstance(granted, Answered):
+                        return attrs.evolve(granted.reply, cached=True)
+                    self._open = granted.call_id
+                try:
+                    reply = await self._ask()
+                except (TransientError, QuotaError) as error:
+                    await self._after(error)
+                    continue
+                return await self._answered(reply)
+        except ModelError as error:
+            self._billed = error.maybe_billed
+            hopeless = _ends_the_run(error, self._errand.role)
+            if hopeless is None:
+                raise
+            self._at.abort.set(hopeless)
+            raise hopeless from error
+        finally:
+            await self._close()
+
+    async def _ask(self) -> Reply:
+        errand = self._errand
+        self._billed = self._asking = True
+        self._attempt += 1
+        errand.effort.attempts += 1
+        try:
+            answer = await errand.effort.within(errand.client.ask(errand.question, began=self._turn.began))
+            return _priced(answer, errand.question, errand.role)
+        finally:
+            self._asking = False
+
+    async def _answered(self, reply: Reply) -> Reply:
+        self._turn.began()
+        self._errand.lane.slots.answered(self._turn.number)
+        assert self._open is not None
+        version = await self._settle(self._open, reply)
+        self._open = None
+        return attrs.evolve(reply, version=version)
+
+    async def _settle(self, call_id: str, reply: Reply) -> int:
+        """Commit a reply in hand; while the disk is full it is kept and tried again, and nothing new is sent."""
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        while True:
+            try:
+                return await self._at.store.settle(call_id, reply)
+            except (StoreFull, StoreLocked) as error:
+                self._at.abort.set(stopped_by(error))
+                if clock() - began > LONGEST_SETTLE_S:
+                    raise
+                await asyncio.sleep(_FULL_DISK_POLL_S)
+
+    async def _close(self) -> None:
+        """Close a call that brought no answer (free, or charged at its worst price when it may have been billed), and
+        give its slot back, which is free only then."""
+        call_id, self._open = self._open, None
+        try:
+            if call_id is not None:
+                if self._billed:
+                    self._errand.effort.uncertain += self._errand.worst
+                store = self._at.store
+                await asyncio.shield(store.mark_uncertain(call_id) if self._billed else store.release(call_id))
+        finally:
+            self._turn.give()
+
+    # --- after an attempt that brought no answer
+
+    async def _after(self, error: TransientError | QuotaError) -> None:
+        """Wait until the next attempt may be sent.
+
+        :raises ModelError: there is none.
+        """
+        self._billed = error.maybe_billed
+        if error.maybe_billed:
+            await self._leave_uncertain()
+        if isinstance(error, QuotaError):
+            wait_s = self._errand.lane.slots.out_of_quota(self._at.share, self._turn.number, error)
+            last = self._deserted
+        else:
+            last = await self._was_last(error)
+            wait_s = self._wait_s(error)
+        self._emit(error, None if last else wait_s)
+        if last:
+            raise error
+        self._turn.give()
+        await self._at.abort.until(self._until_next(error, wait_s))
+        self._waited_s = wait_s
+
+    async def _leave_uncertain(self) -> None:
+        assert self._open is not None
+        await self._at.store.mark_uncertain(self._open)
+        self._open = None
+        self._errand.effort.uncertain += self._errand.worst
+
+    async def _was_last(self, error: TransientError) -> bool:
+        slots, number = self._errand.lane.slots, self._turn.number
+        if error.error_class not in _FOR_ITS_LOAD:
+            self._faults += 1
+            return self._deserted or self._is_spent(error)
+        slots.refused(number, _holding_s(error))
+        if slots.answers != self._answers:
+            self._refusals, self._answers = 0, slots.answers
+        self._refusals += 1
+        if self._deserted or (error.retry_after_s or 0) > LONGEST_RETRY_AFTER_S:
+            return True
+        if not self._is_spent(error):
+            return False
+        self._turn.give()
+        if self._faults >= ATTEMPTS or not await self._at.abort.until(slots.answer_to_earlier(number, self._answers)):
+            return True
+        self._refusals, self._answers = 0, slots.answers
+        return False
+
+    def _is_spent(self, error: TransientError) -> bool:
+        too_long = (error.retry_after_s or 0) > LONGEST_RETRY_AFTER_S
+        return too_long or self._faults + self._refusals >= ATTEMPTS
+
+    def _wait_s(self, error: TransientError) -> float:
+        """Return how long to wait: spread at random, doubling, and at least as long as the server asks."""
+        spread = 2.0 ** (max(1, self._faults + self._refusals) - 1)
+        wait_s = self._at.random.uniform(0, min(LONGEST_WAIT_S, spread))
+        asked_s = _holding_s(error)
+        if asked_s is not None and error.error_class not in _FOR_ITS_LOAD:
+            self._errand.lane.slots.hold(asked_s)
+        return max(wait_s, asked_s or 0.0)
+
+    async def _until_next(self, error: TransientError | QuotaError, wait_s: float) -> None:
+        if isinstance(error, TransientError):
+            if error.retry_after_s is not None:
+                await asyncio.sleep(wait_s)
+            else:
+                await self._errand.effort.within(asyncio.sleep(wait_s))
+        await self._turn.take(again=True)
+
+    def _emit(self, error: ModelError, next_wait_s: float | None) -> None:
+        self._at.emit(
+            "run.attempt",
+            {
+                "thread": self._errand.asker.thread,
+                "attempt": self._attempt,
+                "class": error.error_class,
+                "http_status": error.http_status,
+                "waited": round(self._waited_s, 3),
+                "next_wait": None if next_wait_s is None else round(next_wait_s, 3),
+            },
+        )
+
+
+def _holding_s(error: ModelError) -> float | None:
+    """Return how long the server asks to wait, when that is short enough to be waited for."""
+    asked_s = error.retry_after_s
+    return asked_s if asked_s is not None and asked_s <= LONGEST_RETRY_AFTER_S else None
+
+
+def stopped_by(error: StoreError) -> RunStopped:
+    """Return how a run ends whose store cannot be written."""
+    return RunStopped(f"{error}; then run it again: what is answered is not asked again")
+
+
+def _ends_the_run(error: ModelError, role: RoleSettings) -> RunAborted | None:
+    if isinstance(error, FatalError):
+        return AuthenticationFailed(f"{error} (role `{role.name}`, endpoint `{role.endpoint}`)")
+    return None
+
+
+def _priced(reply: Reply, question: Question, role: RoleSettings) -> Reply:
+    """Return the reply with its price, from the server's token counts, or from estimated ones, and marked so."""
+    usage = reply.usage
+    prompt = usage.prompt_tokens
+    completion = usage.completion_tokens
+    estimated = role.price.by_tokens and (prompt is None or completion is None)
+    if prompt is None:
+        prompt = estimate_text_tokens(sum(len(part.text) for part in question.parts))
+    if completion is None:
+        completion = estimate_text_tokens(len(reply.text))
+    cached = usage.cached_prompt_tokens or 0
+    return attrs.evolve(
+        reply,
+        price=role.price.of(max(0, prompt), max(0, completion), max(0, cached)),
+        estimated=estimated,
+        role=role.name,
+        created_at=datetime.now(UTC),
+    )
