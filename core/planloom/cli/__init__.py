@@ -25,6 +25,7 @@ _OWN = (
     ("explain", "Print the page of a problem's code, such as PL031, or list all.", "_about"),
     ("prompts", "Print a prompt, such as audit.scan, or list all.", "_about"),
     ("plugins", "List the loaded plugins: version, hooks, and what each brings.", "_about"),
+    ("doctor", "Check configuration, keys, store and endpoints, and say what to do.", "_doctor"),
     ("init", "Write a commented planloom.toml in this folder.", "_about"),
 )
 

@@ -30,7 +30,7 @@ __all__ = ["BODY_LIMIT_BYTES", "HttpxExchange"]
 
 BODY_LIMIT_BYTES = 64 * 1024 * 1024
 AFTER_END_S = 0.5
-TAIL_BYTES = 256
+TAIL_BYTES = 1024
 KEEP_ALIVE_S = 4.0  # servers on uvicorn close an idle connection after 5 s; a request sent into that is lost
 NEVER_SENT = (
     aiohttp.ClientConnectorError,
@@ -184,7 +184,7 @@ class _Arriving:
         if self._unheard and (not self._events or b"data:" in self._tail):
             self._unheard()
             self._unheard = None
-        self.ended = self._events and self._listener.ended(self._tail)
+        self.ended = self._events and self._listener.ended(self._tail[-TAIL_BYTES:])
 
     def answer(self) -> Answer:
         return Answer(self._status, self._headers, b"".join(self._pieces))

@@ -1,0 +1,276 @@
+"""Whether a machine, a configuration and its endpoints are fit to run plans, and what to do where they are not."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+import attrs
+
+from ._errors import ConfigurationError, PlanloomError
+from ._machine_slots import SlotFile, open_slot_file
+from ._probes import WORKS, Examined, Target, examine, worst_of
+from .clients import ClientPlugin
+from .loom import open_loom
+from .money import Price
+from .plugins import Registry
+from .settings import RoleSettings, Settings
+from .stores import StorePlugin
+
+__all__ = ["Check", "Visit", "checks_of", "reachable", "visit", "worst_price"]
+
+Verdict = Literal["ok", "note", "bad"]
+
+LEAST_FREE_BYTES = 200 * 1024 * 1024
+FREE_BYTES = 2 * 1024 * 1024 * 1024
+_EMBEDDED = "sqlite"
+
+
+@attrs.frozen(kw_only=True)
+class Check:
+    """One thing that was looked at.
+
+    :ivar verdict: ``bad`` is what will fail; ``note`` what is worth knowing.
+    :ivar step: what to do about it. :ivar exit_code: of a command that found this, where it is bad.
+    :ivar endpoint: the endpoint that cannot be asked while this is bad; every one where it is empty.
+    """
+
+    name: str
+    said: str
+    verdict: Verdict = "ok"
+    step: str = ""
+    exit_code: int = 1
+    endpoint: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Visit:
+    """What asking the endpoints brought.
+
+    :ivar paid: what it cost, in micro-credits.
+    """
+
+    examined: tuple[Examined, ...]
+    checks: tuple[Check, ...]
+    paid: int
+
+
+# --- without asking anybody
+
+
+def checks_of(registry: Registry, settings: Settings, environ: Mapping[str, str] = os.environ) -> list[Check]:
+    """Return what can be found out without asking anybody."""
+    found = [_about_planloom(), _about_configuration(settings)]
+    found += _about_store(registry, settings)
+    found += [_about_role(registry, settings, role) for role in settings.roles.values()]
+    used = {role.endpoint for role in settings.roles.values()}
+    for name in sorted(used):
+        found += _about_endpoint(registry, settings, name, environ)
+    return [*found, *_about_slots()]
+
+
+def _about_planloom() -> Check:
+    said = f"{version('planloom')}, Python {platform.python_version()}, {platform.system()}"
+    if platform.system() in ("Linux", "Darwin"):
+        return Check(name="planloom", said=said)
+    return Check(
+        name="planloom", said=said, verdict="note", step="run jobs on Linux or macOS; here plans can be checked"
+    )
+
+
+def _about_configuration(settings: Settings) -> Check:
+    if settings.source is not None:
+        return Check(name="configuration", said=str(settings.source))
+    return Check(name="configuration", said="none: the offline analyst plays every role, free and without a network")
+
+
+def _about_store(registry: Registry, settings: Settings) -> Iterator[Check]:
+    path = Path(settings.store_path)
+    if settings.store_kind != _EMBEDDED or path.exists():
+        yield _opened(registry, settings)
+    elif not os.access(_nearest(path), os.W_OK):
+        yield Check(
+            name="store",
+            said=f"{path} cannot be made, since {_nearest(path)} cannot be written",
+            verdict="bad",
+            step="name another place with --store, or under [store] in the configuration",
+        )
+    else:
+        yield Check(name="store", said=f"{path} is not there yet and can be made")
+    yield _about_disk(_nearest(path) if settings.store_kind == _EMBEDDED else Path.cwd())
+
+
+def _opened(registry: Registry, settings: Settings) -> Check:
+    import asyncio
+
+    try:
+        store = registry.get("store", settings.store_kind, StorePlugin).open(settings.store_path)
+        asyncio.run(store.close())
+    except PlanloomError as error:
+        return Check(name="store", said=str(error), verdict="bad", exit_code=error.exit_code)
+    return Check(name="store", said=f"{store.where} can be opened")
+
+
+def _nearest(path: Path) -> Path:
+    """Return the nearest folder above a path that is there."""
+    return next(folder for folder in path.absolute().parents if folder.exists())
+
+
+def _about_disk(folder: Path) -> Check:
+    free = shutil.disk_usage(folder).free
+    said = f"{free / 1024**3:.1f} GB free for {folder}"
+    if free < LEAST_FREE_BYTES:
+        return Check(name="disk", said=said, verdict="bad", step="make room: a full disk stops every run")
+    if free < FREE_BYTES:
+        return Check(name="disk", said=said, verdict="note", step="long jobs may fill it")
+    return Check(name="disk", said=said)
+
+
+def _about_role(registry: Registry, settings: Settings, role: RoleSettings) -> Check:
+    name = f"role {role.name}"
+    if registry.get("client", settings.endpoints[role.endpoint].client, ClientPlugin).free:
+        return Check(name=name, said=f"{role.model} at {role.endpoint}, free")
+    said = f"{role.model} at {role.endpoint}, {price_said(role.price)}"
+    if role.price == Price():
+        step = "a cap bounds nothing that is free; write what it really costs if it is not"
+        return Check(name=name, said=said, verdict="note", step=step)
+    return Check(name=name, said=said)
+
+
+def price_said(price: Price) -> str:
+    """Return a price as a person reads it."""
+    parts = [f"{price.call / 1e6:g} a call"] if price.call else []
+    named = {"input": price.input, "cached input": price.cached_input, "output": price.output}
+    parts += [f"{amount / 1e6:g} a million {what} tokens" for what, amount in named.items() if amount]
+    return f"{', '.join(parts)}, in credits" if parts else "free"
+
+
+def _about_endpoint(registry: Registry, settings: Settings, name: str, environ: Mapping[str, str]) -> Iterator[Check]:
+    endpoint = settings.endpoints[name]
+    plugin = registry.get("client", endpoint.client, ClientPlugin)
+    if plugin.free:
+        return
+    if endpoint.key_env:
+        yield _about_key(endpoint.key_env, name, environ)
+        if not environ.get(endpoint.key_env, "").strip():
+            return
+    try:
+        plugin.open(endpoint)
+    except ConfigurationError as error:
+        yield Check(name=f"endpoint {name}", said=str(error), verdict="bad", exit_code=error.exit_code, endpoint=name)
+        return
+    yield Check(name=f"endpoint {name}", said=f"{endpoint.url or plugin.name}, JSON by {endpoint.json_mode}")
+
+
+def _about_key(variable: str, endpoint: str, environ: Mapping[str, str]) -> Check:
+    if environ.get(variable, "").strip():
+        return Check(name=f"key of {endpoint}", said=f"{variable} is set")
+    return Check(
+        name=f"key of {endpoint}",
+        said=f"{variable} is not set",
+        verdict="bad",
+        step=f"set it: export {variable}=...",
+        exit_code=2,
+        endpoint=endpoint,
+    )
+
+
+def _about_slots() -> Iterator[Check]:
+    opened = open_slot_file()
+    if isinstance(opened, SlotFile):
+        opened.close()
+    else:
+        step = "runs side by side may together have more calls in flight than each is allowed"
+        yield Check(name="state folder", said=opened, verdict="note", step=step)
+
+
+# --- by asking
+
+
+def reachable(registry: Registry, settings: Settings, checks: list[Check]) -> list[Target]:
+    """Return each model at each endpoint that a role uses, but for what is free and what cannot be asked."""
+    unfit = {check.endpoint for check in checks if check.verdict == "bad"}
+    found: dict[tuple[str, str], Target] = {}
+    for role in settings.roles.values():
+        endpoint = settings.endpoints[role.endpoint]
+        plugin = registry.get("client", endpoint.client, ClientPlugin)
+        if plugin.free or unfit & {"", endpoint.name}:
+            continue
+        key = (endpoint.name, role.model)
+        known = found.get(key) or Target(endpoint=endpoint, plugin=plugin, role=role, roles=())
+        found[key] = attrs.evolve(known, roles=(*known.roles, role.name))
+    return list(found.values())
+
+
+def worst_price(targets: list[Target]) -> int:
+    """Return what asking them may cost at most, in micro-credits."""
+    return sum(map(worst_of, targets))
+
+
+async def visit(registry: Registry, settings: Settings, targets: list[Target]) -> Visit:
+    """Ask each target, within a budget of the worst price; what was paid is in the store's books.
+
+    :raises StoreError: the store cannot be opened.
+    """
+    budget = f"doctor-{secrets.token_hex(3)}"
+    async with open_loom(registry, settings) as loom:
+        await loom.store.open_budget(budget, worst_price(targets))
+        examined = [await examine(loom, budget, target) for target in targets]
+        books = loom.store.books(budget)
+    checks = tuple(check for each in examined for check in _about_answers(each))
+    return Visit(examined=tuple(examined), checks=checks, paid=books.spent + books.uncertain)
+
+
+def _about_answers(found: Examined) -> Iterator[Check]:
+    target = found.target
+    name = f"{target.role.model} at {target.endpoint.name}"
+    if found.error is not None:
+        code = 2 if found.error.exit_code == 2 else 1
+        yield Check(name=name, said=str(found.error), verdict="bad", exit_code=code)
+        return
+    yield Check(name=name, said=f"answered in {found.seconds:.1f} s as {found.model}")
+    yield _about_counts(name, found)
+    yield from _about_json(name, found)
+    yield from _about_streaming(name, found)
+    if found.thinking:
+        step = "it costs time and tokens; many servers take a parameter that switches it off"
+        yield Check(name=name, said=f"thinks before it answers: {found.thinking}", verdict="note", step=step)
+
+
+def _about_counts(name: str, found: Examined) -> Check:
+    counts = {key.removesuffix("_tokens").replace("_", " "): count for key, count in found.counts.items()}
+    said = "counts tokens: " + (", ".join(f"{key} {count}" for key, count in counts.items()) or "none")
+    price = found.target.role.price
+    if price.by_tokens and not {"prompt", "completion"} <= counts.keys():
+        step = "prices will be estimated from the texts; price it by call where you can"
+        return Check(name=name, said=said, verdict="note", step=step)
+    if price.cached_input is not None and "cached prompt" not in counts:
+        return Check(name=name, said=said, verdict="note", step="cached input will be charged as any other input")
+    return Check(name=name, said=said)
+
+
+def _about_json(name: str, found: Examined) -> Iterator[Check]:
+    configured = found.target.endpoint.json_mode
+    where = f"endpoints.{found.target.endpoint.name}.json_mode"
+    working = [mode for mode, said in found.json_modes.items() if said == WORKS]
+    for mode, said in found.json_modes.items():
+        if mode == configured and said != WORKS:
+            step = f'set {where} = "{next(iter(working), "none")}"'
+            yield Check(name=name, said=f"{mode} {said}", verdict="bad", step=step, exit_code=2)
+        else:
+            yield Check(name=name, said=f"{mode} {said}")
+    if configured not in working and working and configured == "none":
+        step = f'set {where} = "{working[0]}"'
+        yield Check(name=name, said="can be asked for JSON and is not", verdict="note", step=step)
+
+
+def _about_streaming(name: str, found: Examined) -> Iterator[Check]:
+    for about, said in found.streaming.items():
+        what = "an answer that is streamed" if about == "streamed" else "an answer in one piece"
+        yield Check(name=name, said=f"{what} {said}")
