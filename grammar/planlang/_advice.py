@@ -110,6 +110,8 @@ def _held(survey: Survey, binding: Binding | None, word: str) -> None:
 
 def _tested(survey: Survey, read: n.Node) -> bool:
     user = survey.parent.get(read)
+    if isinstance(user, n.Call) and _named(user.function, "isinstance"):
+        return True
     if isinstance(user, _TESTS) or (isinstance(user, n.Unary) and user.op == "not"):
         return True
     return (isinstance(user, n.If) and read in user.tests) or (isinstance(user, n.Conditional) and user.test is read)

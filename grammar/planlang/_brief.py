@@ -20,9 +20,11 @@ _LOG, _NO_LOG = "print (use log)", "print"
 _TAIL = """Not in the language: while (use `for r in range(N)` and break), import, try, raise, class, with, global, del,
 yield, async/await, match, decorators, :=, `**` as power, bytes, attributes (write f["line"]), names with a leading
 underscore, {print}, .format and % on texts (use f-strings), return outside def, recursion.
-Methods: the usual ones of list, dict, set and str, called at once.
-Rules: a failed worker gives None. In loops and comprehensions bind variables: `lambda s=s: ...`. Tasks return values
-and never change outer lists. Integers up to 1,000,000."""
+Nor next, iter, type, repr, getattr, hasattr, ord, chr, pow, frozenset; no dict.fromkeys, zfill, ljust, rjust, center,
+rfind, isupper, islower, encode, popitem. Methods are called at once: `key=lambda k: d.get(k)`, never `key=d.get`.
+Rules: keys of sorted and functions of map and filter cannot wait for workers. A failed worker gives None. In
+loops and comprehensions bind variables: `lambda s=s: ...`. Tasks return values and never change outer lists.
+Integers up to 1,000,000."""
 
 
 def brief(vocabulary: Vocabulary) -> str:
