@@ -34,7 +34,7 @@ from .stores import RunRow
 from .terminal import Progress, approve, run_cancellable, show_rehearsal
 from .words import build_vocabulary
 
-__all__ = ["JobDesk"]
+__all__ = ["JobDesk", "OnCap"]
 
 T = TypeVar("T")
 

@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
-from rich.padding import Padding
 from rich.text import Text
 
 from planloom import Misuse
-from planloom.cli.app import CREDITS, App, app_command, out_console, say_console, trust_option
-from planloom.exporters import Exporter
-from planloom.money import show_credits
-from planloom.terminal import interactive, outcome_line
+from planloom.cli.app import CREDITS, App, app_command, say_console, trust_option
+from planloom.cli.running import (
+    approval_options,
+    begin_detached,
+    confirm,
+    repeat_option,
+    run_options,
+    with_approval,
+    wrap_up,
+)
+from planloom.terminal import interactive
 from planloom.trust import require_trust
-from planloom.visible import visible
-
-from .report import AuditReport, Bug
-
-if TYPE_CHECKING:
-    from planloom_code import Skipped
-
-    from .auditing import Audited
 
 __all__ = ["audit"]
-
-_MOST_ROWS = 50
-_STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan", "unranked": "dim"}
-_OFFLINE = (
-    "Found by offline rules, with no model asked: each finding names its rule and how often such reports were right "
-    "in a trial."
-)
-_OFFLINE_WITHOUT_FINDING = "Only offline rules looked, with no model asked: they know few kinds of bugs."
 
 
 class _Place(click.Path):
@@ -60,8 +47,9 @@ class _Place(click.Path):
 @click.option("--cap", type=CREDITS, help="The budget in credits (default 150).")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Audit only files that match (as in .gitignore).")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files that match.")
-@click.option("--yes", is_flag=True, help="Approve the plan whatever it costs within the budget.")
-@click.option("--approve-up-to", type=CREDITS, help="Approve the plan up to that many credits.")
+@repeat_option
+@run_options
+@approval_options
 @trust_option
 @app_command
 def audit(
@@ -73,6 +61,9 @@ def audit(
     cap: int | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
+    repeat: int,
+    at_cap: str | None,
+    detach: bool,
     yes: bool,
     approve_up_to: int | None,
     trust_config: bool,
@@ -81,13 +72,12 @@ def audit(
 
     Without a model configured it runs on offline rules: free, and nothing leaves this machine.
     """
-    from .auditing import AuditOptions, audit_tree
+    from .auditing import AuditOptions, plan_audit, run_audit
+    from .kit import AUDIT
     from .work import open_work
 
-    settings = app.settings
-    if approve_up_to is not None:
-        settings = attrs.evolve(settings, gate=attrs.evolve(settings.gate, approve_up_to=approve_up_to))
-    require_trust(settings, path, given=trust_config, ask=_confirm if interactive() else None)
+    settings = with_approval(app.settings, approve_up_to)
+    require_trust(settings, path, given=trust_config, ask=confirm if interactive() else None)
     _check_out(out)
     _check_text(text)
     console = say_console()
@@ -106,31 +96,15 @@ def audit(
         text=text,
         cap=settings.cap if cap is None else cap,
         yes=yes,
+        repeat=repeat - 1,
+        out=out,
+        on_cap="wait" if at_cap == "wait" else "stop",
     )
-    audited = audit_tree(app.registry, settings, work, options, console, _confirm)
-    lost = [row for row in tree.skipped if row.lost]
-    # Files first: who reads what is shown may leave before its end.
-    unwritten = _write(app, audited.report, out) if audited.report is not None and out is not None else None
-    if audited.report is not None:
-        _show(audited.report, audited.with_models, lost)
-    console.print(outcome_line(audited.outcome))
-    if audited.outcome.error:
-        console.print(Text(audited.outcome.error))
-    if unwritten is not None:
-        raise Misuse(unwritten)
-    if audited.report is not None and out is not None:
-        console.print(f"wrote {', '.join(e.file_name for e in _exporters(app))} below {out}")
-    return _exit_code(audited, lost)
-
-
-def _exit_code(audited: Audited, lost: Sequence[Skipped]) -> int:
-    """Code that nobody examined is a hole too: an audit without it never looks whole."""
-    report, code = audited.report, audited.outcome.exit_code
-    return 3 if code == 0 and report is not None and (lost or report.coverage.unseen) else code
-
-
-def _confirm(question: str) -> bool:
-    return click.confirm(question, err=True)
+    app = attrs.evolve(app, settings=settings)
+    desk, chosen = plan_audit(app.registry, settings, work, options, console, confirm)
+    if detach:
+        return begin_detached(app, desk.leave(chosen), at_cap)
+    return wrap_up(desk, run_audit(desk, chosen), AUDIT.name)
 
 
 def _check_out(out: Path | None) -> None:
@@ -153,72 +127,5 @@ def _check_text(text: str) -> None:
         raise Misuse("the text of --job holds bytes that are not UTF-8; write it in UTF-8") from error
 
 
-def _show(report: AuditReport, with_models: int | None, lost: Sequence[Skipped]) -> None:
-    console = out_console()
-    for bug in report.bugs[:_MOST_ROWS]:
-        console.print(_heading(bug))
-        console.print(Padding(Text(visible(bug.claim)), (0, 0, 0, 10), expand=False), soft_wrap=False)
-    if len(report.bugs) > _MOST_ROWS:
-        console.print(f"and {len(report.bugs) - _MOST_ROWS} more; --out DIR writes them all")
-    console.print(_basis(report))
-    if lost:
-        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-        console.print(f"Not examined, though it should have been: {lost[0].path} ({lost[0].reason}){more}.")
-    for note in report.notes:
-        console.print(f"Note: {note.removesuffix('.')}.")
-    if report.offline:
-        console.print(_OFFLINE if report.bugs else _OFFLINE_WITHOUT_FINDING)
-        if with_models is not None:
-            console.print(
-                f"With models this plan costs about {show_credits(with_models)} credits at the default prices; "
-                "`planloom init` writes the configuration that names them."
-            )
-
-
-def _heading(bug: Bug) -> Text:
-    text = Text()
-    text.append(f"{bug.severity:<10}", style=_STYLES[bug.severity])
-    text.append(f"{bug.file}:{bug.line}", style="bold")
-    text.append(f"  {bug.function or '(no function)'}  {_ground(bug)}", style="dim")
-    return text
-
-
-def _ground(bug: Bug) -> str:
-    if bug.rule:
-        return f"rule {bug.rule}"
-    return f"{bug.votes} of {bug.answers} skeptics" if bug.answers else "no skeptic was asked"
-
-
-def _basis(report: AuditReport) -> str:
-    coverage = report.coverage
-    found = _count(len(report.bugs), "finding") if report.bugs else "No finding"
-    undecided = f", {len(report.undecided)} undecided" if report.undecided else ""
-    unseen = f"; {len(coverage.unseen)} seen by no scan that answered" if coverage.unseen else ""
-    unread = f"; {len(report.skipped)} not read" if report.skipped else ""
-    empty = coverage.files - coverage.covered - len(coverage.unseen)
-    read = f"{coverage.covered} of them read" + (f", {empty} empty" if empty else "")
-    return f"{found}{undecided} in {_count(coverage.files, 'file')}, {read}{unseen}{unread}."
-
-
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def _write(app: App, report: AuditReport, out: Path) -> str | None:
-    """Write the report's files; return why one cannot be written, if so. No file is ever half of one."""
-    for exporter in _exporters(app):
-        target = out / exporter.file_name
-        part = out / f".{exporter.file_name}.{os.getpid()}.part"
-        try:
-            part.write_text(exporter.export(report), encoding="utf-8")
-            part.replace(target)
-        except OSError as error:
-            with suppress(OSError):
-                part.unlink()
-            return f"cannot write {target}: {error.strerror}; run the same command with another --out"
-    return None
-
-
-def _exporters(app: App) -> list[Exporter]:
-    ours = (e for e in app.registry.all("exporter", Exporter).values() if e.kit == "audit")
-    return sorted(ours, key=lambda e: e.file_name)

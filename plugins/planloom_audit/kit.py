@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from planloom import ConfigurationError, did_you_mean
-from planloom.kits import Kit, KitWork, Prompt, SavedPlan
+from planloom.kits import Finished, Kit, KitWork, Prompt, SavedPlan
 from planloom.prompts import resolved_prompt
 
 from .lenses import Lens, Skeptic, own_lenses, own_skeptics
@@ -83,6 +83,12 @@ def _open(target: str, options: Mapping[str, Any]) -> KitWork:
     return open_work(target, options)
 
 
+def _finish(finished: Finished) -> int:
+    from .finishing import report_on
+
+    return report_on(finished)
+
+
 def _prompts() -> tuple[Prompt, ...]:
     """Return every text that a worker of the kit is told, as it ships."""
     texts = [(name, _text("prompts", f"{name}.md")) for name in ("scan", "report", "lead")]
@@ -108,4 +114,5 @@ AUDIT = Kit(
     ),
     roles=_ROLES,
     job="Find the behaviour bugs of this code base: for each its file, its line and a call that shows it.",
+    finish=_finish,
 )

@@ -41,14 +41,16 @@ def build_report(
     settings: Settings,
     *,
     target: Path,
+    named: str,
     plan: str,
     plan_hash: str,
     cap: int,
     unparsable: Sequence[Unread],
     notes: Sequence[str] = (),
 ) -> AuditReport:
-    """Return the report of a finished run.
+    """Return the report of a run that ended, or was stopped.
 
+    :param target: what was audited, and ``named`` what the person called it.
     :param cap: the job's budget in micro-credits.
     """
     work = run.work
@@ -57,9 +59,9 @@ def build_report(
     offline = settings.offline
     confirmed, unshown = _bugs(work, items, offline)
     bugs = _with_fingerprints(confirmed)
-    undecided, lost = _bugs(work, run.undecided.values(), offline)
+    undecided, lost = _bugs(work, _open_reports(run, outcome), offline)
     return AuditReport(
-        target=shown_path(str(target)),
+        target=named,
         below=_below_repository(target),
         title=f"Audit of {shown_path(target.resolve().name)}",
         run_id=outcome.run_id,
@@ -88,8 +90,16 @@ def build_report(
         seconds=outcome.seconds,
         agents=outcome.agents,
         phases=tuple({key: phase[key] for key in _PHASE_KEYS} for phase in outcome.phases),
-        notes=(*notes, *_about_result(outcome.result, [*unshown, *lost])),
+        notes=(*notes, *_about_result(outcome, [*unshown, *lost])),
     )
+
+
+def _open_reports(run: AuditRun, outcome: Outcome) -> list[Mapping[str, Any]]:
+    """Return what nobody decided: where an audit was stopped, all that its scans reported."""
+    if outcome.status == "completed":
+        return list(run.undecided.values())
+    reason = f"the audit is {outcome.status}: nobody has judged this report yet"
+    return list({**{key: row | {"reason": reason} for key, row in run.reported.items()}, **run.undecided}.values())
 
 
 def _below_repository(target: Path) -> str:
@@ -121,9 +131,11 @@ def _items(result: Any) -> list[Any]:
     return items if isinstance(items, list) else []
 
 
-def _about_result(result: Any, unshown: Sequence[str]) -> list[str]:
-    notes = []
-    if not isinstance(result.get("bugs") if isinstance(result, Mapping) else result, list):
+def _about_result(outcome: Outcome, unshown: Sequence[str]) -> list[str]:
+    notes: list[str] = []
+    result = outcome.result
+    rows = result.get("bugs") if isinstance(result, Mapping) else result
+    if outcome.status == "completed" and not isinstance(rows, list):
         notes.append(f"the plan gave back no list of findings but {json.dumps(result, default=str)[:_SHOWN_RESULT]}")
     if unshown:
         notes.append(f"{len(unshown)} items of the plan's result cannot be shown as findings: {unshown[0]}")

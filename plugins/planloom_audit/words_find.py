@@ -82,9 +82,10 @@ async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample
         return None
     run.scanned(names, lens.name)
     items = _bounded(call, run, answer["findings"], label)
-    findings = [found for item in items if (found := _kept(call, run, item, label)) is not None]
-    run.found += len(findings)
-    return [finding_as_data(finding) for finding in findings]
+    read = [found for item in items if (found := _kept(call, run, item, label)) is not None]
+    findings = [finding_as_data(finding) for finding in read]
+    run.report(findings)
+    return findings
 
 
 def _flat(items: Iterable[Any]) -> Iterator[Any]:

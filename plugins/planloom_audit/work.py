@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -152,6 +152,7 @@ class AuditRun:
         self.rehearsal = rehearsal
         self.read: defaultdict[str, set[str]] = defaultdict(set)
         self.found = 0
+        self.reported: dict[str, dict[str, Any]] = {}
         self.set_aside: list[str] = []
         self.unasked: list[str] = []
         self.undecided: dict[str, dict[str, Any]] = {}
@@ -176,6 +177,13 @@ class AuditRun:
         place = Place(path, None, line - (line - 1) % 10)
         read = Finding(file=path, line=line, function=None, claim=str(raw["claim"]), source=source, place=place)
         return _with_sources(read, raw, source)
+
+    def report(self, findings: Iterable[Mapping[str, Any]]) -> None:
+        """Note what a scan reported, once a place: where the audit is stopped, it is shown as undecided."""
+        for finding in findings:
+            self.found += 1
+            if not self.rehearsal:
+                self.reported.setdefault(finding["key"], dict(finding))
 
     def scanned(self, names: Sequence[str], lens: str) -> None:
         """Note that a scan of these files through that lens answered."""

@@ -22,8 +22,8 @@ from planloom.visible import visible
 from planloom.words import build_vocabulary
 
 from ._check import plan_argument, plan_name, read_plan
-from ._endings import approval_options, begin_detached, confirm, run_options, with_approval, wrap_up
 from .app import CREDITS, App, app_command, argument_options, out_console, read_arguments, say_console, trust_option
+from .running import approval_options, begin_detached, confirm, repeat_option, run_options, with_approval, wrap_up
 
 __all__ = ["rehearse", "run"]
 
@@ -99,9 +99,7 @@ def open_works(kits: tuple[Kit, ...], target: str | None) -> Mapping[str, KitWor
 @plan_argument
 @_plan_options
 @click.option("--title", metavar="TEXT", help="What to call the run (default: the plan's file name).")
-@click.option(
-    "--repeat", metavar="N", type=click.IntRange(1), default=1, help="The N-th repeat: answers of its own (default 1)."
-)
+@repeat_option
 @run_options
 @approval_options
 @trust_option

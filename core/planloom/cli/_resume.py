@@ -27,8 +27,8 @@ from planloom.terminal import count_of, interactive
 from planloom.trust import require_trust
 
 from ._check import plan_name, read_plan
-from ._endings import approval_options, begin_detached, confirm, run_options, with_approval, wrap_up
 from .app import CREDITS, App, app_command, argument_options, opened_store, read_arguments, say_console, trust_option
+from .running import approval_options, begin_detached, confirm, run_options, with_approval, wrap_up
 
 __all__ = ["replay", "resume"]
 
@@ -204,7 +204,7 @@ def _as_new_run(app: App, row: RunRow, job: Job, wanted: _Wanted) -> int:
 
 def _kept_facts(row: RunRow) -> dict[str, Any]:
     """Return what a kit's command stored for its report, which holds for the changed job too."""
-    names = ("reporter", "out", "plan_name", "target_bytes")
+    names = ("reporter", "out", "named", "sheet", "plan_name", "target_bytes")
     return {name: row.facts[name] for name in names if name in row.facts}
 
 

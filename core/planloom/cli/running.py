@@ -23,7 +23,16 @@ from planloom.visible import visible
 
 from .app import CREDITS, App, opened_store, out_console, say_console
 
-__all__ = ["approval_options", "begin_detached", "confirm", "run_options", "show_result", "with_approval", "wrap_up"]
+__all__ = [
+    "approval_options",
+    "begin_detached",
+    "confirm",
+    "repeat_option",
+    "run_options",
+    "show_result",
+    "with_approval",
+    "wrap_up",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,6 +45,11 @@ def run_options(function: F) -> F:
         help="At the cap: stop, or wait for `planloom raise` (default: stop, or wait with --detach).",
     )(function)
     return click.option("--detach", is_flag=True, help="Run in the background; `planloom follow` shows it.")(function)
+
+
+repeat_option = click.option(
+    "--repeat", metavar="N", type=click.IntRange(1), default=1, help="The N-th repeat: answers of its own (default 1)."
+)
 
 
 def approval_options(function: F) -> F:
