@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from planlang import _nodes as nodes
 
-from . import arithmetic, calls, comparisons, comprehensions, displays, functions, loops, names, statements
+from . import arithmetic, calls, comparisons, comprehensions, displays, functions, generators, loops, names, statements
 
 __all__ = ["BUILDERS"]
 
@@ -27,7 +27,7 @@ BUILDERS: Final[dict[type[nodes.Node], Any]] = {
     nodes.ExprStatement: statements.expression,
     nodes.FString: displays.fstring,
     nodes.For: loops.for_loop,
-    nodes.Generator: comprehensions.generator,
+    nodes.Generator: generators.generator,
     nodes.If: statements.if_statement,
     nodes.Lambda: functions.function_value,
     nodes.ListComp: comprehensions.list_comp,

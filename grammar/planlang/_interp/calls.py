@@ -13,9 +13,9 @@ from typing import Any, Final
 from planlang._nodes import BUILTIN, NEVER, WORD, Call, Generator, Keyword, MethodCall, Name, Node, Starred
 
 from .builtins import BUILTINS
-from .comprehensions import consume
 from .context import Build, Code, Run, eager, tallest
 from .functions import FunctionCode, fill_frame
+from .generators import consume
 from .invoke import call_builtin
 from .iterate import items_of
 from .meter import LIST_ITEM_BYTES

@@ -9,8 +9,9 @@ from typing import Any, Final
 from planlang._nodes import GLOBAL, LOCAL, For, Name
 
 from .blocks import BREAK, CONTINUE, block, cost_of
-from .comprehensions import Source, evaluate, lockable, opened, source
 from .context import HEADER, Build, Code, Run, turn
+from .generators import source
+from .sources import Source, evaluate, lockable, opened
 from .targets import Setter, target
 from .values import Frame
 
