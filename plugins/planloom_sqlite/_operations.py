@@ -8,7 +8,7 @@ returns what the caller awaits.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Protocol
 
 import attrs
@@ -57,8 +57,8 @@ __all__ = [
     "Transaction",
     "WriteJournal",
     "check_amount",
-    "fits_now",
     "is_call_id",
+    "likely_granted",
 ]
 
 FREES, TAKES, RECORDS, ENDS = range(4)
@@ -158,13 +158,22 @@ class Reserve:
         return None
 
 
-def fits_now(connection: sqlite3.Connection, reserve: Reserve) -> bool:
-    """Whether a reservation would be granted as the books stand; outside a transaction this is only a guess."""
-    row = connection.execute(
-        "SELECT cap - spent - reserved - uncertain >= ? FROM budget WHERE name = ?",
-        (reserve.worst, clean(reserve.budget)),
-    ).fetchone()
-    return row is not None and bool(row[0])
+def likely_granted(connection: sqlite3.Connection, reserves: Iterable[Reserve]) -> list[Reserve]:
+    """Return the reservations that fit as the books stand; outside a transaction this is only a guess."""
+    left: dict[str, int] = {}
+    fitting = []
+    for reserve in reserves:
+        budget = clean(reserve.budget)
+        if budget not in left:
+            row = connection.execute(_LEFT, (budget,)).fetchone()
+            left[budget] = 0 if row is None else row[0]
+        if reserve.worst <= left[budget]:
+            left[budget] -= reserve.worst
+            fitting.append(reserve)
+    return fitting
+
+
+_LEFT = "SELECT cap - spent - reserved - uncertain FROM budget WHERE name = ?"
 
 
 class Settle:

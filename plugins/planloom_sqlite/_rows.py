@@ -18,14 +18,18 @@ import attrs
 __all__ = ["CALL", "EVENT", "MOVE", "QUESTION", "REPLY", "TALLY", "THREAD", "Form", "Rows", "select", "write"]
 
 _SIZES = (64, 16, 4, 1)
-"""64 rows of the widest table have 1,100 values; the largest lot saves 0.4 us a row over 16 (measured 2026-11-30)."""
+"""Processor time to write a question, a call, its settlement, a reply and an event, in us, by rows a statement:
+1: 32, 4: 19, 16: 14, 64: 12, 256: 12 (2 shared cores, SQLite 3.40)."""
 
 Row = tuple[Any, ...]
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Form:
-    """A statement over any number of rows: what comes before them, how many values each has, and what comes after."""
+    """A statement over any number of rows: what comes before them, how many values each has, and what comes after.
+
+    Compared by identity: forms are constants of this module.
+    """
 
     head: str
     width: int

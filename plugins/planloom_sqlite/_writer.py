@@ -32,8 +32,8 @@ from ._operations import (
     Reserve,
     Settle,
     Transaction,
-    fits_now,
     is_call_id,
+    likely_granted,
 )
 from ._owners import Owner
 from ._rows import Rows
@@ -181,7 +181,7 @@ class Writer:
                 operation.prepare()
         reserves = [operation for operation in operations if isinstance(operation, Reserve)]
         with self._guard:
-            self._shelf.pack_ahead(r.question for r in reserves if fits_now(self._connection, r))
+            self._shelf.pack_ahead(r.question for r in likely_granted(self._connection, reserves))
 
     def _transact(self, operations: Sequence[Operation]) -> list[Any]:
         with self._guard:
