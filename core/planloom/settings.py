@@ -8,7 +8,7 @@ every role is answered by the offline endpoint, free and without a network.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -262,7 +262,7 @@ class _Reader:
             workers=self._whole(limits, "workers", "limits", 1_000),
             worker_timeout_s=self._seconds(limits, "worker_timeout_s", "limits", 1_800),
             at_quota=self._at_quota(limits),
-            endpoints=endpoints,
+            endpoints={name: _with_prefix_cache(endpoint, roles.values()) for name, endpoint in endpoints.items()},
             roles=roles,
             gate=self._gate(tables["gate"]),
             prompts={name: base / self._prompt(name, tables["prompts"]) for name in tables["prompts"]},
@@ -458,6 +458,12 @@ class _Reader:
 
     def _amount(self, table: Mapping[str, Any], key: str, where: str, default: float | None = None) -> int:
         return micro_of(self._number(table, key, where, default))
+
+
+def _with_prefix_cache(endpoint: Endpoint, roles: Iterable[RoleSettings]) -> Endpoint:
+    """Return an endpoint that keeps prefixes where a role has a price for them and nobody said that it does not."""
+    priced = (role.price.cached_input is not None for role in roles if role.endpoint == endpoint.name)
+    return attrs.evolve(endpoint, prefix_cache=True) if endpoint.prefix_cache is None and any(priced) else endpoint
 
 
 def _is_amount(value: Any) -> bool:

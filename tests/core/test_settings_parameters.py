@@ -68,6 +68,14 @@ def test_whether_an_endpoint_keeps_prefixes_is_read_or_not_said(
     assert read(registry, tmp_path, said).endpoints["main"].prefix_cache is prefix_cache
 
 
+@pytest.mark.parametrize(("said", "prefix_cache"), [("", True), ("prefix_cache = false", False)])
+def test_an_endpoint_keeps_prefixes_where_a_role_has_a_price_for_them_unless_somebody_says_no(
+    registry: Registry, tmp_path: Path, said: str, prefix_cache: bool
+) -> None:
+    role = '[roles.judge]\nendpoint = "main"\nmodel = "m"\nprice = { input = 1, cached_input = 0.1 }'
+    assert read(registry, tmp_path, said, role).endpoints["main"].prefix_cache is prefix_cache
+
+
 def test_the_json_mode_is_the_best_that_the_client_can_do(registry: Registry, tmp_path: Path) -> None:
     assert read(registry, tmp_path, 'client = "anthropic"').endpoints["main"].json_mode == "json_schema"
 

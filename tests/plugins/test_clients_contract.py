@@ -4,6 +4,7 @@ each dialect, streamed and not."""
 from __future__ import annotations
 
 import asyncio
+import functools
 import gzip
 import json
 import time
@@ -229,6 +230,13 @@ def test_an_answer_is_its_text_however_it_comes(way: Way, served: Callable[[Way]
     assert (reply.text, reply.whole, reply.model) == ("yes", True, "loopback-1")
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_events_may_end_their_lines_in_any_way(way: Way, end: str) -> None:
+    streamed = Way(way.client, stream=True).answer()
+    body = streamed.body.replace(b"\n", end.encode())
+    assert ask(way, Served(body=body, headers={"content-type": "Text/Event-Stream; charset=utf-8"})).text == "yes"
+
+
 def test_a_text_of_any_characters_arrives_as_it_is(way: Way) -> None:
     text = 'line\n\n"quoted" [DONE]\r\n{"type": "message_stop"} \u2028 é \U0001f600 data: x'
     assert ask(way, way.answer(text).trickled(11, 0.0)).text == text
@@ -375,6 +383,17 @@ def test_a_server_that_hangs_is_given_up_in_the_phase_it_hangs_in(
 def test_a_body_without_end_is_refused_while_it_is_read(way: Way) -> None:
     caught = fault(way, way.answer().padded(1_000_000_000))
     assert (type(caught), caught.error_class, caught.maybe_billed) == (PermanentError, "malformed", True)
+
+
+def test_a_small_body_that_unpacks_to_a_huge_one_is_refused_while_it_is_unpacked(way: Way) -> None:
+    caught = fault(way, Served(body=bomb(), headers={"content-encoding": "gzip"}))
+    assert (type(caught), caught.error_class) == (PermanentError, "malformed")
+
+
+@functools.cache
+def bomb() -> bytes:
+    """Return 200 MB of blanks, packed."""
+    return gzip.compress(b" " * 200_000_000, compresslevel=1)
 
 
 @pytest.mark.parametrize(

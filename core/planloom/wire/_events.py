@@ -23,7 +23,7 @@ class ServerEvent:
 
 def looks_like_events(content_type: str, body: bytes) -> bool:
     """Return whether a body is a stream of events, whatever its content type says."""
-    return content_type.startswith("text/event-stream") or body[:64].lstrip()[:5] in (b"data:", b"event")
+    return content_type.lower().startswith("text/event-stream") or body[:64].lstrip()[:5] in (b"data:", b"event")
 
 
 def events_in(body: bytes) -> Iterator[ServerEvent]:
@@ -35,7 +35,7 @@ def events_in(body: bytes) -> Iterator[ServerEvent]:
     lines: list[str] = []
     text = body.decode("utf-8").removeprefix("\ufeff")
     # Not str.splitlines: it also splits at U+2028 and the like, which may stand inside a JSON text.
-    for line in (*text.replace("\r\n", "\n").split("\n"), ""):
+    for line in (*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""):
         if line.startswith("data:"):
             lines.append(line[5:].removeprefix(" "))
         elif line.startswith("event:"):

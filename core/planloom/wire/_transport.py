@@ -165,7 +165,7 @@ class _Arriving:
     def begin(self, response: httpx.Response) -> None:
         self._status = response.status_code
         self._headers = response.headers
-        self._events = response.headers.get("content-type", "").startswith("text/event-stream")
+        self._events = looks_like_events(response.headers.get("content-type", ""), b"")
         self._unheard = self._listener.began if response.is_success else None
 
     def add(self, piece: bytes) -> None:
