@@ -255,7 +255,8 @@ class Execution:
     def _outcome(self, result: Any, fault: Exception | None) -> Outcome:
         status, code, error = ending_of(fault, self.host.holes)
         money = self._paid()
-        run = Spent(paid=money["spent"], full_price=self.host.full_price)
+        # Answers that came too late for a race were paid for too.
+        run = Spent(paid=money["spent"], full_price=max(self.host.full_price, money["spent"]))
         return Outcome(
             run_id=self.id,
             status=status,
@@ -271,6 +272,7 @@ class Execution:
             phases=tuple(phase.as_json() for phase in self.host.phases.all()),
             undecided=tuple(self.host.undecided),
             failures=dict(self.host.failures.most_common()),
+            missing=tuple(self.host.missing),
             states=self.states,
             **cost_facts(self.start.planned, money["uncertain"], run),
         )

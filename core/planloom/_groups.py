@@ -6,6 +6,8 @@ stands in that task's own scope, so that nothing is kept for a task that has end
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 __all__ = ["Group"]
 
 # Key of a task's scope: the group it counts for, and when its last worker ended.
@@ -18,7 +20,7 @@ class Group:
     :ivar path: the address of that call.
     """
 
-    __slots__ = ("_ended", "_ends_s", "_last_s", "_lost", "path")
+    __slots__ = ("_ended", "_ends_s", "_if_fails", "_last_s", "_lost", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -26,6 +28,7 @@ class Group:
         self._ends_s = 0.0
         self._last_s: float | None = None
         self._lost: set[str] = set()
+        self._if_fails: dict[str, list[Callable[[], None]]] = {}
 
     def worker_ended(self, scope: dict[str, object], seconds: float) -> None:
         """Note the end of a worker of the task with this scope; the task's last one counts."""
@@ -46,6 +49,21 @@ class Group:
         """Whether the task with this path lost a worker's answer, which then explains its failure."""
         return self._task_of(task) in self._lost
 
+    def if_fails(self, place: str, then: Callable[[], None]) -> None:
+        """Have something done if the task that this place is in, or below, fails."""
+        self._if_fails.setdefault(self._task_of(place), []).append(then)
+
+    def failed(self, task: str) -> None:
+        """Do what was to be done if the task with this path fails."""
+        for then in self._if_fails.pop(self._task_of(task), ()):
+            then()
+
+    def all_failed(self) -> None:
+        """Do what was to be done if any task of the group fails."""
+        for task in tuple(self._if_fails):
+            for then in self._if_fails.pop(task):
+                then()
+
     @property
     def lacks_any(self) -> bool:
         """Whether any task of the group lost a worker's answer."""
@@ -61,6 +79,8 @@ class Group:
             outer.worker_ended(scope, self._last_s)
         if self._lost:
             outer.answer_lost(self.path)
+        for then in (then for some in self._if_fails.values() for then in some):
+            outer.if_fails(self.path, then)
 
     def _task_of(self, place: str) -> str:
         return place[len(self.path) + 1 :].partition(".")[0]

@@ -30,6 +30,8 @@ class Outcome:
     :ivar paid_before: the part of ``paid`` from before the run was resumed, ``None`` where this was its first start.
     :ivar uncertain: what calls of unknown outcome may have cost; part of no other amount.
     :ivar failures: why workers failed, and how many for that reason, the commonest first.
+    :ivar missing: the first of what the outcome lacks, each with ``kind`` (worker, task, saved plan), ``name``,
+        ``reason``.
     :ivar asked: questions that were sent since the run last started. :ivar reused: answers that the ledger gave then.
     :ivar states: each kit's state of the run; empty where another process drove it.
     """
@@ -52,6 +54,7 @@ class Outcome:
     phases: tuple[Mapping[str, Any], ...]
     undecided: tuple[Mapping[str, Any], ...]
     failures: Mapping[str, int]
+    missing: tuple[Mapping[str, str], ...] = ()
     states: Mapping[str, object] = attrs.field(factory=dict)
 
 
@@ -66,6 +69,7 @@ def ended_facts(outcome: Outcome) -> dict[str, Any]:
             "seconds": outcome.seconds,
             "paid_before": outcome.paid_before,
             "undecided": [dict(row) for row in outcome.undecided],
+            "missing": [dict(row) for row in outcome.missing],
             "failures": dict(list(outcome.failures.items())[:_FAILURES_KEPT]),
         },
     }
@@ -85,6 +89,7 @@ def outcome_of(row: RunRow) -> Outcome:
         phases=tuple(row.facts.get("phases", ())),
         undecided=tuple(ended.get("undecided", ())),
         failures=ended.get("failures", {}),
+        missing=tuple(ended.get("missing", ())),
         **{name: counts.get(name, 0) for name in _COUNTS},
         **{name: cost.get(name, 0) for name in _COSTS},
     )

@@ -40,6 +40,8 @@ S = TypeVar("S")
 
 _EVENT_TEXT_LENGTH = 500
 _KINDS_OF_FAILURE = 1_000
+_MISSING_NAMED = 100
+_REASON_LENGTH = 300
 _OTHER_FAILURES = "other reasons"
 # Keys of a task's scope: the phase it is in and the path of the task that entered it, the group it runs in, and the
 # last place there that workers were started at or a journal entry was written for, with how many.
@@ -74,6 +76,8 @@ class RunHost:
     :param states: each kit's state for this run, by kit name.
     :param journal: takes what words that are not pure returned, by place: ``{"word": "budget", "value": 12.5}``.
     :param recorded: what an earlier start of this run wrote there: the plan decides now as it did then.
+    :ivar missing: the first of what the outcome lacks: workers that failed or were dropped, tasks and saved plans that
+        failed; each a ``kind``, a ``name`` and a ``reason``.
     :param threads: ids of the threads of an earlier start, by place and which worker at that place it was.
     """
 
@@ -99,6 +103,7 @@ class RunHost:
         self.phases = Phases()
         self.failures: Counter[str] = Counter()
         self.undecided: list[dict[str, Any]] = []
+        self.missing: list[dict[str, str]] = []
         self._recorder = recorder
         self._perform = perform
         self._budget_left = budget_left
@@ -141,7 +146,7 @@ class RunHost:
                 group.worker_ended(call.scope, worker.ended_at)
         self._totals.full_price += performed.full_price
         if performed.error is not None:
-            self._failed(performed.error)
+            self._failed(request, performed.error)
             self._lost(call, place)
         return performed.value
 
@@ -161,6 +166,7 @@ class RunHost:
     def _drop(self, request: WorkerRequest, phase: Phase) -> None:
         limit = self.settings.workers
         phase.dropped += 1
+        self._miss("worker", request.label or request.word, f"dropped: beyond {limit} workers")
         self._recorder.emit("run.dropped", {"label": request.label, "limit": limit})
         if self._totals.workers > 2 * limit:
             raise Runaway(
@@ -173,9 +179,14 @@ class RunHost:
         if group is not None:
             group.answer_lost(place)
 
-    def _failed(self, error: str) -> None:
+    def _failed(self, request: WorkerRequest, error: str) -> None:
+        self._miss("worker", request.label or request.word, error)
         room = error in self.failures or len(self.failures) < _KINDS_OF_FAILURE
         self.failures[error if room else _OTHER_FAILURES] += 1
+
+    def _miss(self, kind: str, name: str, reason: str) -> None:
+        if len(self.missing) < _MISSING_NAMED:
+            self.missing.append({"kind": kind, "name": name, "reason": reason[:_REASON_LENGTH]})
 
     # --- what the core's words do
 
@@ -240,7 +251,16 @@ class RunHost:
         group = self._group(call)
         if group is None or not group.lacks_answer(self._prefix + path):
             self._phase(call).tasks_failed += 1
+            self._miss("task", self._prefix + path, f"{error.kind}: {error.detail}")
+        if group is not None:
+            group.failed(self._prefix + path)
         self._recorder.emit("run.log", {"message": f"task {self._prefix}{path} failed: {error}"[:_EVENT_TEXT_LENGTH]})
+
+    def if_task_fails(self, call: Call, then: Callable[[], None]) -> None:
+        """Have something done if the calling task fails, by which everything that it learned is lost to the plan."""
+        group = self._group(call)
+        if group is not None:
+            group.if_fails(self._prefix + call.path, then)
 
     def malformed(self, call: Call, place: str, reason: str) -> None:
         """Note that something a worker said could not be used."""
@@ -294,6 +314,9 @@ class RunHost:
         group = self._group(call)
         if group is None or not group.lacks_any:
             self._phase(call).tasks_failed += 1
+            self._miss("saved plan", name, f"{error.kind}: {error.detail}")
+        if group is not None:
+            group.all_failed()
         said = f"the saved plan {name} failed at its line {error.line}: {error.kind}: {error.detail}"
         self._recorder.emit("run.log", {"message": said[:_EVENT_TEXT_LENGTH]})
 

@@ -227,7 +227,8 @@ class Progress:
                 self._credits += float(data["credits"])
             case "run.phase_ended" if row:
                 row.ended = True
-                self._say(f"{row.name}: {row.done} done, {row.failed} failed, {data['seconds']:.1f} s")
+                asked, holes = row.done + row.failed, f", HOLES {row.failed}" if row.failed else ""
+                self._say(f"{row.name}: {row.done} of {asked} done{holes}, {data['seconds']:.1f} s")
             case _:
                 self._say(event_text(event))
 

@@ -26,6 +26,7 @@ __all__ = ["build_report", "severity_rank"]
 
 _LINES_AROUND = 4
 _SHOWN_RESULT = 200
+_MISSING_NAMED = 5
 _PHASE_KEYS = ("name", "started", "done", "failed", "dropped", "undecided")
 _RULE = re.compile(r"\[([a-z][a-z0-9-]*)\] ")
 
@@ -90,7 +91,7 @@ def build_report(
         seconds=outcome.seconds,
         agents=outcome.agents,
         phases=tuple({key: phase[key] for key in _PHASE_KEYS} for phase in outcome.phases),
-        notes=(*notes, *_about_result(outcome, [*unshown, *lost])),
+        notes=(*notes, *_missing(outcome), *_about_result(outcome, [*unshown, *lost])),
     )
 
 
@@ -129,6 +130,17 @@ def _items(result: Any) -> list[Any]:
     """Return what a plan gave back as its findings: the rows of a report, or a list."""
     items = result.get("bugs") if isinstance(result, Mapping) else result
     return items if isinstance(items, list) else []
+
+
+def _missing(outcome: Outcome) -> list[str]:
+    """Return what each phase lacks, and by name the first that are lost."""
+    notes = [
+        f"{phase['name'] or 'no phase'}: {phase['done']} of {phase['started'] + phase['dropped']} workers answered"
+        for phase in outcome.phases
+        if phase["failed"] or phase["dropped"]
+    ]
+    named = [f"{row['kind']} {row['name']} ({row['reason']})" for row in outcome.missing[:_MISSING_NAMED]]
+    return [*notes, f"missing: {'; '.join(named)}"] if named else notes
 
 
 def _about_result(outcome: Outcome, unshown: Sequence[str]) -> list[str]:

@@ -35,6 +35,7 @@ def judge_words(skeptics: Mapping[str, Skeptic], roles: tuple[str, ...]) -> list
         if skeptic not in skeptics:
             raise ValueError(f"no skeptic is named `{skeptic}`; there are: {', '.join(sorted(skeptics))}")
         findings = findings_of(call, batch, "check")
+        host_of(call).if_task_fails(call, lambda: audit_run(call).verdicts_lost(findings))
         verdicts: list[dict[str, Any]] = []
         for start in range(0, len(findings), MOST_IN_A_BLOCK):
             part = findings[start : start + MOST_IN_A_BLOCK]
@@ -57,7 +58,7 @@ def judge_words(skeptics: Mapping[str, Skeptic], roles: tuple[str, ...]) -> list
             "vote",
             _vote,
             signature=signature_of(_vote_shape),
-            doc="the findings that at least `need` skeptics called real",
+            doc="the findings that at least `need` skeptics called real, with votes, no, answers, asked",
         ),
     ]
 
@@ -152,14 +153,19 @@ def _vote(call: Call, candidates: Any, verdicts: Any, need: int = 2) -> list[dic
         by_key.setdefault(str(verdict.get("key")), []).append(_truth(verdict.get("real")))
     confirmed = []
     for finding in findings_of(call, candidates, "vote"):
-        answers = by_key.get(finding.place.key, [])
-        yes, lost = answers.count(True), answers.count(None)
-        data = finding_as_data(finding) | {"votes": yes, "answers": len(answers) - lost, "decided": True}
-        if yes >= need:
+        tally = _tally(by_key.get(finding.place.key, []), audit_run(call).lost_verdicts[finding.place.key])
+        data = finding_as_data(finding) | tally | {"decided": True}
+        if tally["votes"] >= need:
             confirmed.append(data)
-        elif not answers or yes + lost >= need:
+        elif not tally["asked"] or tally["asked"] - tally["no"] >= need:
             _leave_undecided(call, finding, data, need)
     return confirmed
+
+
+def _tally(said: Sequence[bool | None], lost: int) -> dict[str, int]:
+    """Return how many skeptics were asked, answered, said yes and no; ``lost`` are those whose task failed."""
+    yes, no = said.count(True), said.count(False)
+    return {"votes": yes, "no": no, "answers": yes + no, "asked": len(said) + lost}
 
 
 def _verdicts(verdicts: Any) -> list[Mapping[str, Any]]:
@@ -172,7 +178,7 @@ def _verdicts(verdicts: Any) -> list[Mapping[str, Any]]:
 
 def _leave_undecided(call: Call, finding: Finding, data: dict[str, Any], need: int) -> None:
     run, key = audit_run(call), finding.place.key
-    reason = f"{data['votes']} of {need} needed skeptics said yes and {data['answers']} answered"
+    reason = f"{data['votes']} of {need} needed skeptics said yes and {data['answers']} of {data['asked']} answered"
     if key not in run.undecided:
         host_of(call).left_undecided(call, key, reason, {"finding": key})
     run.undecided[key] = data | {"decided": False, "reason": reason}

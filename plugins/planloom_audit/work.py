@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -156,6 +156,7 @@ class AuditRun:
         self.set_aside: list[str] = []
         self.unasked: list[str] = []
         self.undecided: dict[str, dict[str, Any]] = {}
+        self.lost_verdicts: Counter[str] = Counter()
 
     @contextmanager
     def noting(self) -> Iterator[None]:
@@ -188,6 +189,10 @@ class AuditRun:
     def scanned(self, names: Sequence[str], lens: str) -> None:
         """Note that a scan of these files through that lens answered."""
         self.read[lens].update(names)
+
+    def verdicts_lost(self, findings: Iterable[Finding]) -> None:
+        """Note that a skeptic's words on these findings never reached the plan, since the task that asked failed."""
+        self.lost_verdicts.update(finding.place.key for finding in findings)
 
     @property
     def covered(self) -> set[str]:

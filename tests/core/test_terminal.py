@@ -53,4 +53,4 @@ def test_a_phase_that_ended_stays_on_the_terminal(terminal: Terminal) -> None:
     with Progress(ForeignConsole(terminal, forgiven=OSError)) as progress:
         for seq, (kind, data) in enumerate(ONE_SCAN, start=1):
             progress.listener.on_event("run", Event(seq=seq, t=0.0, type=kind, data=data))
-    assert "Scan: 1 done, 0 failed, 1.5 s" in terminal.getvalue()
+    assert "Scan: 1 of 1 done, 1.5 s" in terminal.getvalue()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,11 +92,7 @@ def _print_run(store: Store, row: RunRow) -> None:
     console.print(Text(f"{_paid(cost)} credits paid{full} | began {_began(row)} UTC"))
     if row.error:
         console.print(Text(row.error))
-    table = Table("phase", "workers", "done", "failed", "dropped", "undecided", box=None, pad_edge=False)
-    for phase in row.facts.get("phases", ()):
-        columns = [str(phase[key]) for key in ("started", "done", "failed", "dropped", "undecided")]
-        table.add_row(Text(phase["name"] or "(no phase)"), *columns)
-    console.print(table)
+    console.print(_phases(row.facts.get("phases", ())))
     failed = store.threads(row.id, status="failed", limit=_FAILED_SHOWN)
     for thread in failed:
         console.print(Text(f"{thread.id} {thread.label}: {thread.error}"))
@@ -104,6 +100,18 @@ def _print_run(store: Store, row: RunRow) -> None:
     if hidden:
         console.print(f"and {hidden} more; `planloom export {row.id}` has them all")
     _print_result(row)
+
+
+def _phases(phases: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the phases as a table; one that lacks something says so, also when the run went on."""
+    table = Table("phase", "workers", "done", "failed", "dropped", "undecided", "", box=None, pad_edge=False)
+    for phase in phases:
+        missing = ("failed", "dropped", "undecided", "tasks_failed")
+        holes = sum(phase.get(key, 0) for key in missing)
+        columns = [str(phase["started"]), f"{phase['done']} of {phase['started']}"]
+        columns += [str(phase[key]) for key in missing[:-1]]
+        table.add_row(Text(phase["name"] or "(no phase)"), *columns, f"HOLES {holes}" if holes else "")
+    return table
 
 
 def _print_result(row: RunRow) -> None:
