@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._errors import (
     AuthenticationFailed,
     CacheMiss,
@@ -26,7 +28,12 @@ from ._errors import (
     UnknownNameError,
     did_you_mean,
 )
+from .late import late_names
 from .money import Price, Usage
+
+if TYPE_CHECKING:
+    from .api import Planloom, Run, open  # noqa: A004 - read as `planloom.open`
+    from .outcomes import Outcome
 
 __all__ = [
     "AuthenticationFailed",
@@ -36,11 +43,14 @@ __all__ = [
     "JournalDiverged",
     "Misuse",
     "NothingToDo",
+    "Outcome",
     "PlanHeld",
     "PlanRefused",
+    "Planloom",
     "PlanloomError",
     "PluginError",
     "Price",
+    "Run",
     "RunAborted",
     "RunCancelled",
     "RunStopped",
@@ -53,4 +63,7 @@ __all__ = [
     "UnknownNameError",
     "Usage",
     "did_you_mean",
+    "open",
 ]
+
+__getattr__ = late_names(__name__, {"api": ("Planloom", "Run", "open"), "outcomes": ("Outcome",)})

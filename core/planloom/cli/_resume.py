@@ -15,12 +15,12 @@ from rich.text import Text
 
 from planloom._budget_line import OnCap
 from planloom._errors import Misuse
+from planloom.api import open_with
 from planloom.desk import JobDesk
 from planloom.job import plan_hash
 from planloom.jobs import PricedPlan, require_roles
-from planloom.loom import Job, open_loom
+from planloom.loom import Job
 from planloom.money import show_credits
-from planloom.replaying import replay_run
 from planloom.resuming import Reopened, check_resumable, find_run, job_of, reopen, target_of
 from planloom.stores import RunRow, Store
 from planloom.terminal import count_of, interactive
@@ -216,8 +216,8 @@ def replay(app: App, run: str, as_json: bool) -> int:
     """Play a run again from what is stored, asking nothing, and compare the results."""
 
     async def main() -> int:
-        async with open_loom(app.registry, app.settings) as loom:
-            replayed = await replay_run(loom, find_run(loom.store, run))
+        async with open_with(app.registry, app.settings) as loom:
+            replayed = await loom.replay(run)
         if as_json:
             click.echo(json.dumps({"equal": replayed.equal, "result": replayed.outcome.result}, indent=2))
         say_console().print(Text(replayed.said))

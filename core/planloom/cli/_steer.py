@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
 
 import click
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from planloom.api import Run, open_with
 from planloom.exporting import event_line
-from planloom.money import show_credits
+from planloom.money import credits_of, show_credits
 from planloom.outcomes import exit_code_of
-from planloom.resuming import find_run
-from planloom.status import status_line, status_now
-from planloom.steering import cancel_run, follow_events, raise_cap
-from planloom.stores import Event, RunRow, Store, StorePlugin
+from planloom.stores import Books, Event
 from planloom.terminal import event_text
+from planloom.visible import visible
 
 from .app import CREDITS, App, app_command, out_console
 
@@ -27,15 +23,6 @@ __all__ = ["cancel", "follow", "raise_"]
 
 _LINE_REFRESH_S = 0.5
 _NO_LONGER_RUNNING = 5
-
-
-@asynccontextmanager
-async def _open_store(app: App) -> AsyncIterator[Store]:
-    store = app.registry.get("store", app.settings.store_kind, StorePlugin).open(app.settings.store_path)
-    try:
-        yield store
-    finally:
-        await store.close()
 
 
 @click.command()
@@ -46,57 +33,54 @@ def follow(app: App, run: str, as_json: bool) -> int:
     """Show how a run goes until it ends; exits as the run did."""
 
     async def main() -> int:
-        async with _open_store(app) as store:
-            row = find_run(store, run)
-            await (_print_events(store, run) if as_json else _watch(store, row))
-            row = find_run(store, run)
+        async with open_with(app.registry, app.settings) as loom:
+            followed = loom.run(run)
+            await (_print_events(followed) if as_json else _watch(followed))
             if not as_json:
-                out_console().print(Text(status_line(store, row)))
-            return _exit_code(store, row)
+                out_console().print(Text(followed.status_line))
+            return _exit_code(followed)
 
     return asyncio.run(main())
 
 
-def _exit_code(store: Store, row: RunRow) -> int:
-    status = status_now(store, row)
+def _exit_code(run: Run) -> int:
+    status, error = run.status, run.record.error
     if status in ("created", "interrupted"):
-        click.echo(f"planloom: nobody drives {row.id}; `planloom resume {row.id}` goes on", err=True)
+        click.echo(f"planloom: nobody drives {run.id}; `planloom resume {run.id}` goes on", err=True)
         return _NO_LONGER_RUNNING
-    if row.error:
-        click.echo(f"planloom: {row.error}", err=True)
-    return exit_code_of(row)
+    if error:
+        click.echo(f"planloom: {visible(error)}", err=True)
+    return exit_code_of(run.record)
 
 
-async def _print_events(store: Store, run_id: str) -> None:
-    async for event in follow_events(store, run_id):
+async def _print_events(run: Run) -> None:
+    async for event in run.events():
         click.echo(event_line(event))
 
 
-async def _watch(store: Store, row: RunRow) -> None:
+async def _watch(run: Run) -> None:
     """Show the status line as it changes, on a terminal, and a line for whatever a person should know."""
-    console = out_console()
-    if store.driver(row.id) is None:
-        return
-    with Live(Text(status_line(store, row)), console=console, transient=True, auto_refresh=False) as live:
-        drawing = asyncio.ensure_future(_keep_drawing(live, store, row.id)) if console.is_terminal else None
+    console, last = out_console(), run.last_event
+    with Live(Text(run.status_line), console=console, transient=True, auto_refresh=False) as live:
+        drawing = asyncio.ensure_future(_keep_drawing(live, run)) if console.is_terminal else None
         try:
-            async for event in follow_events(store, row.id, after=store.progress(row.id).seq):
+            async for event in run.events(after=last):
                 _say(console, event)
         finally:
             if drawing is not None:
                 drawing.cancel()
 
 
-async def _keep_drawing(live: Live, store: Store, run_id: str) -> None:
+async def _keep_drawing(live: Live, run: Run) -> None:
     while True:
         await asyncio.sleep(_LINE_REFRESH_S)
-        live.update(Text(status_line(store, find_run(store, run_id))), refresh=True)
+        live.update(Text(run.status_line), refresh=True)
 
 
 def _say(console: Console, event: Event) -> None:
     text = event_text(event)
     if text:
-        console.print(Text(text))
+        console.print(Text(visible(text)))
 
 
 @click.command()
@@ -106,9 +90,9 @@ def cancel(app: App, run: str) -> int:
     """Cancel a run, whoever drives it; every answer that came is kept."""
 
     async def main() -> tuple[str, str]:
-        async with _open_store(app) as store:
-            row = find_run(store, run)
-            return status_now(store, row), await cancel_run(store, row)
+        async with open_with(app.registry, app.settings) as loom:
+            cancelled = loom.run(run)
+            return cancelled.status, await cancelled.cancel()
 
     before, after = asyncio.run(main())
     if after == "cancelled" and before != "cancelled":
@@ -128,11 +112,10 @@ def cancel(app: App, run: str) -> int:
 def raise_(app: App, run: str, cap: int) -> int:
     """Raise the budget of a run; one that waits for money goes on by itself."""
 
-    async def main() -> tuple[Any, bool]:
-        async with _open_store(app) as store:
-            row = find_run(store, run)
-            books = await raise_cap(store, row, cap)
-            return books, store.driver(row.id) is not None
+    async def main() -> tuple[Books, bool]:
+        async with open_with(app.registry, app.settings) as loom:
+            raised = loom.run(run)
+            return await raised.raise_cap(credits_of(cap)), raised.driven
 
     books, driven = asyncio.run(main())
     free = f"{show_credits(books.left)} of {show_credits(books.cap)} credits are free"

@@ -1,0 +1,372 @@
+"""planloom from Python: the steps that the commands take, without a terminal.
+
+    async with planloom.open() as loom:
+        run = await loom.start("jobs/review.plan", target="src", cap=20)
+        async for event in run.events():
+            print(event.type)
+        print((await run).result)
+
+A run that was started here belongs to this process: leaving the block waits for it, and an exception cancels it. Runs
+of other processes can be listed, followed, cancelled and raised alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ._budget_line import OnCap
+from ._errors import Misuse, PlanHeld, PlanRefused, did_you_mean
+from .control import RunControl
+from .gates import Decision, held_advice
+from .job import Job, plan_hash
+from .jobs import PricedPlan, decide, kits_in, price_plan, require_roles
+from .kits import Kit
+from .loom import Loom, open_loom
+from .money import micro_of
+from .outcomes import Outcome, outcome_of
+from .plugins import Registry, load_plugins
+from .replaying import Replayed, replay_run
+from .resuming import check_resumable, find_run, job_of, reopen, target_facts
+from .saved_plans import saved_plans
+from .settings import Settings, load_settings
+from .status import status_line, status_now
+from .steering import cancel_run, follow_events, raise_cap
+from .stores import Books, Event, RunRow
+from .visible import visible
+from .words import build_vocabulary
+
+__all__ = ["Approve", "Planloom", "Run", "open", "open_with"]
+
+Approve = Callable[[PricedPlan, Decision], bool]
+"""Decides over a plan that the gate holds: its price and the gate's reason in, yes or no out."""
+
+_STARTED_POLL_S = 0.05
+
+
+@asynccontextmanager
+async def open(  # noqa: A001 - read as `planloom.open`
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    config: str | os.PathLike[str] | None = None,
+    store: str | os.PathLike[str] | None = None,
+) -> AsyncIterator[Planloom]:
+    """Give planloom as it is configured for a folder.
+
+    :param folder: the working folder; the process's own when ``None``.
+    :param config: read this file instead of the folder's ``planloom.toml``.
+    :param store: keep answers and runs there, instead of where the configuration says.
+    :raises ConfigurationError: something in the configuration is wrong. :raises StoreError: the store cannot be opened.
+    """
+    base = Path.cwd() if folder is None else Path(folder)
+    registry = load_plugins()
+    settings = load_settings(registry, folder=base, config=None if config is None else Path(config))
+    path = base / settings.store_path if store is None else Path(store)
+    async with open_with(registry, attrs.evolve(settings, store_path=str(path))) as loom:
+        yield loom
+
+
+@asynccontextmanager
+async def open_with(registry: Registry, settings: Settings) -> AsyncIterator[Planloom]:
+    """Give planloom with these plugins and settings."""
+    async with open_loom(registry, settings) as loom:
+        opened = Planloom(loom)
+        try:
+            yield opened
+        except BaseException:
+            opened.cancel_all()
+            raise
+        finally:
+            await opened.ended()
+
+
+def _resolved(target: str | os.PathLike[str] | None) -> str:
+    return "" if target is None else str(Path(target).resolve())
+
+
+class Planloom:
+    """Starts, lists and steers runs of one store. Made by :func:`open`."""
+
+    def __init__(self, loom: Loom) -> None:
+        self.loom = loom
+        self._driven: dict[str, tuple[RunControl, asyncio.Task[Outcome]]] = {}
+
+    # --- what there is
+
+    def run(self, run_id: str) -> Run:
+        """Return a run by its id, whoever drives it.
+
+        :raises UnknownNameError: there is no such run.
+        """
+        return Run(self, find_run(self.loom.store, run_id).id)
+
+    def runs(self, limit: int = 50) -> list[Run]:
+        """Return the newest runs, newest first."""
+        return [Run(self, row.id) for row in self.loom.store.runs(limit)]
+
+    # --- what is begun here
+
+    async def start(
+        self,
+        plan: str | os.PathLike[str],
+        *,
+        kit: str | None = None,
+        target: str | os.PathLike[str] | None = None,
+        args: Mapping[str, Any] | None = None,
+        cap: float | None = None,
+        title: str | None = None,
+        repeat: int = 1,
+        approve: Approve | bool = False,
+        at_cap: OnCap = "stop",
+    ) -> Run:
+        """Check, rehearse and begin a plan; return its run when it is under way.
+
+        :param plan: its text, a file, or a saved plan's name.
+        :param kit: a kit to have beside those whose words the plan uses. :param target: what the kits work on.
+        :param cap: the budget in credits, the configured one when ``None``.
+        :param repeat: the n-th repeat of the job draws answers of its own.
+        :param approve: decides where the gate holds the plan; ``True`` approves.
+        :param at_cap: ``stop`` there, or ``wait`` for a raise.
+        :raises PlanRefused: by the check, the rehearsal or the gate. :raises PlanHeld: it needs approval and got none.
+        """
+        loom = self.loom
+        source, name = self._plan(plan)
+        kits = kits_in(loom.registry, loom.settings, source)
+        if kit is not None and kit not in [one.name for one in kits]:
+            kits = (*kits, loom.registry.get("kit", kit, Kit))
+        path = _resolved(target)
+        if kits and not path:
+            raise Misuse(f"the plan uses the kit {kits[0].name}; say what it works on with `target`")
+        works = {one.name: await asyncio.to_thread(one.open, path, {}) for one in kits}
+        job = Job(
+            title=title or name,
+            kits=kits,
+            works=works,
+            target=visible(path),
+            plan=plan_hash(source),
+            args=args or {},
+            cap=loom.settings.cap if cap is None else micro_of(cap),
+            repeat=repeat - 1,
+            facts=target_facts(path, visible(path)),
+        )
+        return await self._price_and_begin(job, source, name, approve, at_cap)
+
+    async def resume(
+        self,
+        run_id: str,
+        *,
+        cap: float | None = None,
+        workers: int | None = None,
+        args: Mapping[str, Any] | None = None,
+        plan: str | os.PathLike[str] | None = None,
+        as_new_run: bool = False,
+        release_uncertain: bool = False,
+        approve: Approve | bool = False,
+        at_cap: OnCap = "stop",
+    ) -> Run:
+        """Go on with a run that is not whole; what is answered is not asked again.
+
+        :param cap: its budget from now on, in credits. :param workers: how many workers it may have from now on.
+        :param args: arguments, and ``plan`` the plan, as they are now; with ``as_new_run`` they may be others.
+        :param release_uncertain: free what calls of unknown outcome keep charged.
+        :raises JournalDiverged: it is not what its record says, and ``as_new_run`` is not said.
+        :raises Misuse: somebody drives it, or nothing is missing.
+        """
+        loom, store = self.loom, self.loom.store
+        row = find_run(store, run_id)
+        source = None if plan is None else self._plan(plan)[0]
+        if as_new_run:
+            job = await asyncio.to_thread(job_of, loom.registry, row, args)
+            text = source or row.plan
+            job = attrs.evolve(
+                job, plan=plan_hash(text) if job.plan else "", cap=job.cap if cap is None else micro_of(cap)
+            )
+            return await self._price_and_begin(job, text, row.title, approve, at_cap)
+        check_resumable(store, row, workers)
+        if row.status == "completed" and not row.facts.get("counts", {}).get("holes"):
+            raise Misuse(f"the run {run_id} is whole and nothing is missing; `replay` gives its result again")
+        if release_uncertain:
+            for call in store.uncertain_calls(row.budget):
+                await store.release(call.call_id)
+        reopened = await asyncio.to_thread(
+            reopen, loom.registry, loom.settings, store, row, args=args, source=source, workers=workers
+        )
+        job = reopened.job if cap is None else attrs.evolve(reopened.job, cap=micro_of(cap))
+        if row.status == "held":
+            priced = await self._priced(job, row.plan, row.title)
+            job = attrs.evolve(job, facts={"decision": attrs.asdict(await self._decide(job, priced, approve, row))})
+        return await self._begin(
+            job,
+            reopened.source,
+            program=reopened.program,
+            former=reopened.former,
+            planned=reopened.planned,
+            workers=reopened.workers,
+            roles=reopened.roles,
+            on_cap=at_cap,
+        )
+
+    async def replay(self, run_id: str) -> Replayed:
+        """Play a run again from what is stored, asking nothing and writing nothing."""
+        return await replay_run(self.loom, find_run(self.loom.store, run_id))
+
+    def _plan(self, plan: str | os.PathLike[str]) -> tuple[str, str]:
+        """Return a plan's text and name."""
+        loom = self.loom
+        known = saved_plans(loom.registry.all("kit", Kit).values(), loom.settings)
+        if isinstance(plan, str) and plan in known:
+            return known[plan].source, plan
+        if isinstance(plan, str) and ("\n" in plan or "=" in plan):
+            return plan, "plan"
+        path = Path(plan)
+        try:
+            return path.read_text(encoding="utf-8-sig"), path.stem
+        except (OSError, UnicodeDecodeError) as error:
+            saved = did_you_mean(str(plan), known)
+            raise Misuse(
+                f"cannot read the plan {path}: {error}; name a plan file or a saved plan ({saved}), or give its text"
+            ) from error
+
+    async def _price_and_begin(self, job: Job, source: str, name: str, approve: Approve | bool, at_cap: OnCap) -> Run:
+        priced = await self._priced(job, source, name)
+        decision = await self._decide(job, priced, approve)
+        job = attrs.evolve(job, facts={**job.facts, **priced.as_facts(), "decision": attrs.asdict(decision)})
+        roles = require_roles(self.loom.settings, priced.rehearsal)
+        return await self._begin(job, source, program=priced.program, roles=roles, on_cap=at_cap)
+
+    async def _priced(self, job: Job, source: str, name: str) -> PricedPlan:
+        loom = self.loom
+        vocabulary = build_vocabulary(loom.registry, loom.settings, job.kits)
+        return await asyncio.to_thread(
+            price_plan,
+            source,
+            vocabulary,
+            registry=loom.registry,
+            settings=loom.settings,
+            works=job.works,
+            cap=job.cap,
+            args=job.args,
+            name=name,
+        )
+
+    async def _decide(
+        self, job: Job, priced: PricedPlan, approve: Approve | bool, held: RunRow | None = None
+    ) -> Decision:
+        decision = decide(self.loom.registry, self.loom.settings, priced.rehearsal, job.cap)
+        if decision.verdict == "held" and (approve if isinstance(approve, bool) else approve(priced, decision)):
+            decision = attrs.evolve(decision, verdict="approved", who="person")
+        if decision.verdict == "approved":
+            return decision
+        reason = f"the plan is {decision.verdict}: {decision.reason}"
+        if held is None:
+            job = attrs.evolve(job, facts={**job.facts, "decision": attrs.asdict(decision)})
+            await self.loom.keep_unrun(job, priced.source, decision.verdict, reason)
+        if decision.verdict == "refused":
+            raise PlanRefused(reason)
+        raise PlanHeld(f"{reason}; {held_advice(priced.rehearsal.credits_p90)}, or with `approve`")
+
+    async def _begin(self, job: Job, source: str, *, program: Any, **options: Any) -> Run:
+        """Drive a run in a task; return when it is under way, or raise why it cannot be."""
+        control = RunControl()
+        task = asyncio.ensure_future(self.loom.run(job, program, source, control=control, **options))
+        begun = asyncio.ensure_future(control.begun.wait())
+        try:
+            await asyncio.wait({task, begun}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            control.cancel()
+            raise
+        finally:
+            begun.cancel()
+            if control.run_id:
+                self._driven[control.run_id] = (control, task)
+        if task.done():
+            task.result()
+        return Run(self, control.run_id)
+
+    # --- what is driven here
+
+    def driven(self, run_id: str) -> tuple[RunControl, asyncio.Task[Outcome]] | None:
+        """Return the hand on a run that was started here, and its task; ``None`` for any other."""
+        return self._driven.get(run_id)
+
+    def cancel_all(self) -> None:
+        """Cancel all runs that were started here and go on."""
+        for control, task in self._driven.values():
+            if not task.done():
+                control.cancel()
+
+    async def ended(self) -> None:
+        """Wait until all runs that were started here have ended."""
+        await asyncio.gather(*(task for _, task in self._driven.values()), return_exceptions=True)
+
+
+@attrs.frozen
+class Run:
+    """One run of the store, driven here or elsewhere. Awaiting it gives its :class:`Outcome`."""
+
+    _of: Planloom
+    id: str
+
+    def __await__(self) -> Generator[Any, None, Outcome]:
+        return self.outcome().__await__()
+
+    @property
+    def record(self) -> RunRow:
+        """What the store keeps of it, as it is now."""
+        return find_run(self._of.loom.store, self.id)
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.record.title
+
+    @property
+    def status(self) -> str:
+        """Its status now, such as ``running`` or ``completed``."""
+        return status_now(self._of.loom.store, self.record)
+
+    @property
+    def status_line(self) -> str:
+        """How it is going, in one line."""
+        return status_line(self._of.loom.store, self.record)
+
+    @property
+    def driven(self) -> bool:
+        """Whether some process drives it now."""
+        return self._of.loom.store.driver(self.id) is not None
+
+    @property
+    def last_event(self) -> int:
+        """The number of its last event so far, 0 when there is none."""
+        return self._of.loom.store.progress(self.id).seq
+
+    async def outcome(self) -> Outcome:
+        """Return how it ended, when it has; where nobody drives it, how it stands."""
+        driven = self._of.driven(self.id)
+        if driven is not None:
+            return await asyncio.shield(driven[1])
+        async for _ in self.events():
+            pass
+        return outcome_of(self.record)
+
+    async def events(self, after: int = 0) -> AsyncIterator[Event]:
+        """Yield its events with a higher number, as they come, until it ends."""
+        async for event in follow_events(self._of.loom.store, self.id, after, _STARTED_POLL_S):
+            yield event
+
+    async def cancel(self) -> str:
+        """Cancel it, whoever drives it, and return its status then; calls in flight get up to 30 s to end."""
+        return await cancel_run(self._of.loom.store, self.record)
+
+    async def raise_cap(self, credit_amount: float) -> Books:
+        """Give its job a higher budget, in credits, and return the books; where it waits for money it goes on.
+
+        :raises Misuse: that is not higher.
+        """
+        return await raise_cap(self._of.loom.store, self.record, micro_of(credit_amount))

@@ -1,0 +1,251 @@
+"""planloom from Python: runs started, followed, cancelled, raised, resumed and replayed in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planloom
+from planloom import JournalDiverged, Misuse, Outcome, PlanHeld, Planloom, PlanRefused
+from planloom.testing.folders import CONFIG
+from planloom.testing.loopback import LoopbackServer, Received, Script, completion, json_answer
+
+Scenario = Callable[[Planloom, LoopbackServer], Coroutine[Any, Any, None]]
+Play = Callable[[Script, Scenario], None]
+
+ROOT = Path(__file__).parents[2]
+TWENTY = 'result = parallel([lambda i=i: agent(f"question {i}") for i in range(20)])\n'
+MORE_THAN_FORESEEN = """
+many = 19 if agent("how many") == "ok: how many" else 2
+result = parallel([lambda i=i: agent(f"question {i}") for i in range(many)])
+"""
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Play:
+    """Play a scenario in a folder whose workers are answered by a scripted server."""
+
+    def play_one(script: Script, scenario: Scenario) -> None:
+        async def main() -> None:
+            async with LoopbackServer(script) as server:
+                (tmp_path / "planloom.toml").write_text(CONFIG.format(url=server.url))
+                async with planloom.open(tmp_path) as loom:
+                    await scenario(loom, server)
+
+        asyncio.run(main())
+
+    return play_one
+
+
+def echo(request: Received) -> Any:
+    return completion(f"ok: {request.question}")
+
+
+def refused() -> Any:
+    return json_answer({"error": {"message": "content refused"}}, status=400)
+
+
+def test_a_run_is_started_and_awaited(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        run = await loom.start('result = agent(args["q"])\n', args={"q": "a"}, title="One question")
+        assert run.id.startswith("one-question-")
+        outcome = await run
+        assert isinstance(outcome, Outcome)
+        assert (outcome.status, outcome.result, outcome.exit_code) == ("completed", "ok: a", 0)
+        assert (run.status, run.title, [other.id for other in loom.runs()]) == ("completed", "One question", [run.id])
+
+    play(echo, scenario)
+
+
+def test_the_events_of_a_run_come_while_it_goes_on_and_end_with_it(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        run = await loom.start(TWENTY)
+        kinds = [event.type async for event in run.events()]
+        assert (kinds[0], kinds[-1], kinds.count("run.agent_ended")) == ("run.created", "run.ended", 20)
+        assert [event.type async for event in run.events(after=len(kinds) - 1)] == ["run.ended"]
+
+    play(lambda request: echo(request).after(0.02), scenario)
+
+
+def test_a_plan_is_read_from_a_file_and_a_saved_one_by_its_name(play: Play, tmp_path: Path) -> None:
+    (tmp_path / "plans").mkdir()
+    (tmp_path / "plans" / "ask.plan").write_text('result = agent("saved")\n')
+    (tmp_path / "here.plan").write_text('result = agent("file")\n')
+
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        assert (await (await loom.start("ask"))).result == "ok: saved"
+        assert (await (await loom.start(tmp_path / "here.plan"))).result == "ok: file"
+        with pytest.raises(Misuse, match=r"cannot read the plan asks: .*did you mean `ask`"):
+            await loom.start("asks")
+
+    play(echo, scenario)
+
+
+def test_a_plan_that_fails_the_check_is_refused_before_anything_is_asked(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        with pytest.raises(PlanRefused, match="PL031"):
+            await loom.start("while True:\n    agent('x')\n")
+        assert (server.total, loom.runs()) == (0, [])
+
+    play(echo, scenario)
+
+
+def test_a_plan_above_the_gate_is_held_unless_somebody_approves(play: Play) -> None:
+    source = TWENTY.replace("20", "400")
+
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        with pytest.raises(PlanHeld, match=r"above the 40\.0 that pass by themselves"):
+            await loom.start(source)
+        (held,) = loom.runs()
+        assert (held.status, server.total) == ("held", 0)
+        run = await loom.resume(held.id, approve=lambda priced, decision: priced.rehearsal.agents == 400)
+        assert (await run).status == "completed"
+        assert (run.id, server.total) == (held.id, 400)
+
+    play(echo, scenario)
+
+
+def test_a_cancelled_run_is_resumed_and_asks_what_is_missing(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        run = await loom.start(TWENTY)
+        await asyncio.sleep(0.15)
+        assert await run.cancel() == "cancelled"
+        assert (await run).exit_code == 130
+        before = server.total
+        outcome = await (await loom.resume(run.id))
+        assert (outcome.status, outcome.asked, outcome.reused) == ("completed", 20 - before, before)
+        assert max(server.asked.values()) == 1
+
+    play(lambda request: echo(request).after(0.1), scenario)
+
+
+def test_a_run_that_waits_at_its_cap_goes_on_when_that_is_raised(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        run = await loom.start(MORE_THAN_FORESEEN, cap=2, at_cap="wait")
+        while run.status != "paused":
+            await asyncio.sleep(0.01)
+        assert run.status_line.endswith("PAUSED at the budget")
+        with pytest.raises(Misuse, match=r"the cap of .* is 2\.0 credits already"):
+            await run.raise_cap(1)
+        await run.raise_cap(10)
+        assert (await run).status == "completed"
+        assert (server.total, max(server.asked.values())) == (20, 1)
+
+    play(echo, scenario)
+
+
+def test_leaving_the_block_waits_for_what_was_started(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with LoopbackServer(lambda request: echo(request).after(0.05)) as server:
+            (tmp_path / "planloom.toml").write_text(CONFIG.format(url=server.url))
+            async with planloom.open(tmp_path) as loom:
+                run = await loom.start(TWENTY)
+            async with planloom.open(tmp_path) as loom:
+                assert loom.run(run.id).status == "completed"
+
+    asyncio.run(main())
+
+
+def test_an_exception_in_the_block_cancels_what_was_started(tmp_path: Path) -> None:
+    async def fails() -> None:
+        async with planloom.open(tmp_path) as loom:
+            await loom.start(TWENTY)
+            raise ZeroDivisionError
+
+    async def main() -> None:
+        async with LoopbackServer(lambda request: echo(request).after(0.2)) as server:
+            (tmp_path / "planloom.toml").write_text(CONFIG.format(url=server.url))
+            with pytest.raises(ZeroDivisionError):
+                await fails()
+            async with planloom.open(tmp_path) as loom:
+                assert [run.status for run in loom.runs()] == ["cancelled"]
+            assert server.abandoned == 0
+
+    asyncio.run(main())
+
+
+def test_a_run_that_is_driven_is_not_resumed(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        run = await loom.start(TWENTY)
+        with pytest.raises(Misuse, match=f"the run {run.id} is driven by process"):
+            await loom.resume(run.id)
+        await run
+
+    play(lambda request: echo(request).after(0.05), scenario)
+
+
+def test_other_arguments_diverge_with_both_sides_and_may_be_a_new_run(play: Play) -> None:
+    refuse = {"last"}
+
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        run = await loom.start('result = agent("last")\nlog(args["mode"])\n', args={"mode": "a"})
+        await run
+        refuse.clear()
+        with pytest.raises(JournalDiverged) as raised:
+            await loom.resume(run.id, args={"mode": "b"})
+        assert (raised.value.place, raised.value.then, raised.value.now) == ("argument mode", "a", "b")
+        new = await loom.resume(run.id, args={"mode": "b"}, as_new_run=True)
+        assert new.id != run.id
+        assert (await new).status == "completed"
+
+    play(lambda request: refused() if request.question in refuse else echo(request), scenario)
+
+
+def test_a_replay_gives_the_stored_result_and_asks_nothing(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        run = await loom.start("left = budget()\n" + TWENTY)
+        outcome = await run
+        replayed = await loom.replay(run.id)
+        assert (replayed.equal, replayed.outcome.result, server.total) == (True, outcome.result, 20)
+
+    play(echo, scenario)
+
+
+def test_a_repeat_draws_answers_of_its_own(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        for repeat in (1, 2, 2):
+            await (await loom.start('result = agent("a")\n', repeat=repeat))
+        assert server.total == 2
+
+    play(echo, scenario)
+
+
+def test_how_a_run_of_another_process_ended_is_read_from_its_record(play: Play, tmp_path: Path) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        run = await loom.start(TWENTY)
+        outcome = await run
+        async with planloom.open(tmp_path) as other:
+            read = await other.run(run.id)
+        for name in ("status", "exit_code", "result", "holes", "paid", "full_price", "asked", "agents", "failures"):
+            assert getattr(read, name) == getattr(outcome, name), name
+        assert read.holes == 1
+
+    play(lambda request: refused() if request.question == "question 7" else echo(request), scenario)
+
+
+@pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documents are not beside these tests")
+def test_the_code_of_the_how_to_runs(play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs/how-to/use-from-python.md").read_text()
+    first, second = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        def run_page() -> dict[str, Any]:
+            names: dict[str, Any] = {}
+            exec(first + second, names)
+            return names
+
+        names = await asyncio.to_thread(run_page)
+        outcome = names["outcome"]
+        assert len(outcome.result) == 2
+        assert outcome.status == "completed"
+        again, equal = await asyncio.to_thread(lambda: asyncio.run(names["go_on"](outcome.run_id)))
+        assert (again.holes, len(again.result), equal) == (0, 3, True)
+
+    answers: list[Any] = [refused()]
+    play(lambda request: answers.pop() if answers else echo(request), scenario)
