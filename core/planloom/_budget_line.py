@@ -96,7 +96,7 @@ class BudgetLine:
                 self._freed.clear()
                 result: Granted | Answered | OpenElsewhere | OverCap = await attempt()
                 if not isinstance(result, OverCap):
-                    self._leave_pause()
+                    self._leave_pause(worst)
                     return result
                 if result.books.reserved == 0:
                     self._enter_pause(worst, result.books)
@@ -111,18 +111,17 @@ class BudgetLine:
         if self._is_paused:
             return
         self._is_paused = True
-        fields = _figures(books) | {"asked": credits_of(worst)}
-        self._emit("run.budget_paused", fields)
+        self._emit("run.budget_paused", {"asked": credits_of(worst), **_figures(books)})
         self._pauses.enter(AT_THE_BUDGET)
         if self._on_cap == "stop":
             reason = RunStopped(_stopped_text(worst, books))
             self._abort.set(reason)
             raise reason
 
-    def _leave_pause(self) -> None:
+    def _leave_pause(self, worst: int) -> None:
         if self._is_paused:
             self._is_paused = False
-            self._emit("run.budget_raised", _figures(self._store.books(self._budget)))
+            self._emit("run.budget_raised", {"asked": credits_of(worst), **_figures(self._store.books(self._budget))})
             self._pauses.leave(AT_THE_BUDGET)
 
 

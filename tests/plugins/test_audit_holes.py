@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
+from jsonschema import Draft202012Validator
 
+from planloom.exporting import event_line
+from planloom.loom import open_loom
 from planloom.testing.loopback import Received, json_answer
 from planloom_audit.exporters import report_markdown
 from planloom_audit.reporting import build_report
 from planloom_audit.work import AuditRun
+from planloom_data import schema
 
 REFUSED = json_answer({"error": {"message": "content refused"}}, status=400)
 FOUND = 'found = dedupe(flatten([scan([p], "logic") for p in work()]))\n'
@@ -134,3 +139,18 @@ verdicts = [plan("judge", f=f, i=i) for i in range(2)]
 result = vote(f, flatten(verdicts), need=2)
 """
     assert len(run(project, plan).undecided) == 1
+
+
+def test_what_could_not_be_used_and_what_stayed_open_are_events_that_fit_their_schema(bench: Any) -> None:
+    outcome = run(bench, 'result = vote([1, {"file": "shop/stock.py", "line": 2, "claim": "x"}], [], need=1)\n')
+
+    async def events() -> list[Any]:
+        async with open_loom(bench.registry, bench.settings) as loom:
+            return loom.store.events(outcome.run_id)
+
+    stream = asyncio.run(events())
+    assert [event.type for event in stream] == ["run.created", "run.malformed", "run.undecided", "run.ended"]
+    validator = Draft202012Validator(json.loads(schema("events-1.schema")))
+    assert [
+        problem.message for event in stream for problem in validator.iter_errors(json.loads(event_line(event)))
+    ] == []
