@@ -156,14 +156,14 @@ def _editable_children(node: ast.AST) -> Iterator[ast.AST]:
         children: Iterator[ast.AST] = iter([] if node.name.startswith("test_") else node.body)
     elif isinstance(node, ast.AnnAssign):
         children = iter([node.value] if node.value else [])
-    elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-        children = iter(node.orelse)
     else:
         children = ast.iter_child_nodes(node)
     return (child for child in children if not _is_skipped(child))
 
 
 def _is_skipped(node: ast.AST) -> bool:
+    if isinstance(node, ast.If):
+        return "TYPE_CHECKING" in ast.dump(node.test)
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     if isinstance(node, ast.Call):

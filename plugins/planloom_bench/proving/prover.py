@@ -21,7 +21,7 @@ from typing import Protocol
 
 from .inside import jobs
 from .inside.jobs import Job, Outcome, outcome_from, to_line
-from .inside.server import WALL_FACTOR
+from .inside.server import WALL_FACTOR, ending
 
 __all__ = ["ForkingProver", "FreshProver", "Prover", "open_prover"]
 
@@ -36,7 +36,7 @@ from planloom_proofs import server
 getattr(server, role)(scratch)
 """
 _INSIDE = str(Path(__file__).parent / "inside")
-_START_S = 60.0
+_START_S = 30.0
 _GRACE_S = 5.0
 _KEPT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 _FIXED = {
@@ -111,7 +111,7 @@ class FreshProver:
         except TimeoutError as error:
             return Outcome(jobs.TIMED_OUT, detail=str(error))
         except (OSError, ValueError):
-            return Outcome(jobs.ENDED, detail=process.how_it_ended())
+            return process.ending()
         finally:
             process.close()
 
@@ -163,12 +163,12 @@ class _Process:
         line, _, self._pending = self._pending.partition(b"\n")
         return line
 
-    def how_it_ended(self) -> str:
-        """The exit code of a process that has closed its answers."""
+    def ending(self) -> Outcome:
+        """What became of a process that has closed its answers."""
         try:
-            return f"exit code {self._process.wait(_GRACE_S)}"
+            return ending(self._process.wait(_GRACE_S))
         except subprocess.TimeoutExpired:
-            return "closed its answer and went on"
+            return Outcome(jobs.TIMED_OUT, detail="closed its answer and went on")
 
     def close(self) -> None:
         """Kill the process with its session's group, and remove its folder."""

@@ -90,6 +90,8 @@ def serve(scratch: str) -> None:
         outcome = _forked(job_from(line), compiled, os.path.join(scratch, "proof"))
         _compile(outcome.compiled, compiled)
         answers.write(to_line(outcome._replace(compiled=())))
+    # The host removes it too, but may have been killed.
+    shutil.rmtree(scratch, ignore_errors=True)
 
 
 def serve_one(scratch: str) -> None:
@@ -159,7 +161,7 @@ def _awaited(job: Job, pid: int, reading: int) -> Outcome:
                 continue
             time.sleep(_LOOK_EVERY_S if status is None else 0)
         if status is not None:
-            return _ending(status)
+            return ending(status)
     try:
         return outcome_from(answer)
     except ValueError:
@@ -188,7 +190,8 @@ def _ended(pid: int) -> int | None:
     return os.waitstatus_to_exitcode(status) if ended else None
 
 
-def _ending(code: int) -> Outcome:
+def ending(code: int) -> Outcome:
+    """The outcome of a process that ended without an answer, by its exit code or the negative number of its signal."""
     if code >= 0:
         return Outcome(jobs.ENDED, detail=f"exit code {code}")
     if code == -signal.SIGXCPU:
