@@ -9,8 +9,9 @@ Questions are asked as role ``worker`` of the endpoint ``main``, at 0.2 credits 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from planloom._abort import Abort
@@ -18,17 +19,25 @@ from planloom._budget_line import BudgetLine, OnCap
 from planloom._lanes import Lane
 from planloom._pauses import Pauses
 from planloom._slots import Slots
-from planloom.clients import ModelClient
+from planloom.clients import ClientPlugin, Endpoint, ModelClient
 from planloom.front_door import Asker, Effort, FrontDoor, Mode
 from planloom.money import Price, micro_of
+from planloom.plugins import load_plugins
 from planloom.questions import Question, Reply, message_of
 from planloom.settings import AtQuota, RoleSettings
-from planloom.stores import Store
+from planloom.stores import Store, StorePlugin
 
-__all__ = ["BUDGET", "ENDPOINT", "Doorway", "doorway", "worker_role"]
+from .clocks import run_fast
+from .loopback import LoopbackServer, Script
+
+__all__ = ["BUDGET", "ENDPOINT", "Doorway", "at_the_door", "doorway", "worker_role"]
+
+Scenario = Callable[[Any, LoopbackServer], Coroutine[Any, Any, None]]
+"""What happens at a door: gets the :class:`Doorway` and the server behind it."""
 
 BUDGET = "job"
 ENDPOINT = "main"
+_TIMEOUTS = ("connect", "first_byte", "between_bytes", "total")
 
 
 def worker_role(price: Price | None = None, max_tokens: int = 100) -> RoleSettings:
@@ -144,3 +153,36 @@ async def doorway(
         yield made
     finally:
         await made.door.drain(5.0)
+
+
+def at_the_door(
+    store: Path,
+    script: Script,
+    scenario: Scenario,
+    *,
+    speed: float = 1.0,
+    timeouts: Mapping[str, float] | None = None,
+    **options: Any,
+) -> None:
+    """Play a scenario at a door on a stored file that leads to a scripted server; ``options`` are :func:`doorway`'s.
+
+    :param speed: how many seconds of the event loop pass in one. :param timeouts: of the endpoint, long ones where not
+        given.
+    """
+    registry = load_plugins()
+
+    async def play() -> None:
+        async with AsyncExitStack() as stack:
+            server = await stack.enter_async_context(LoopbackServer(script))
+            patient = dict.fromkeys(_TIMEOUTS, 60.0 * speed)  # a minute of the world, for what really takes time
+            endpoint = Endpoint(
+                name=ENDPOINT, client="openai", url=server.url, timeouts={**patient, **(timeouts or {})}
+            )
+            client = registry.get("client", "openai", ClientPlugin).open(endpoint)
+            stack.push_async_callback(client.close)
+            opened = registry.get("store", "sqlite", StorePlugin).open(store)
+            stack.push_async_callback(opened.close)
+            door = await stack.enter_async_context(doorway(opened, {ENDPOINT: client}, **options))
+            await scenario(door, server)
+
+    run_fast(play(), speed=speed)
