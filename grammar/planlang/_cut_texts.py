@@ -87,7 +87,7 @@ def unclosed_line(cut: Cut, quote: str, start: int, inside: int) -> Spoiled:
     before = text_before(cut.tokens[cut.line_token :], cut.source, start)
     if before is not None and before.end <= cut.layout.line_begin(start):
         before = None  # inside brackets a statement has several lines, and reading never goes back to one of them
-    if before is not None and before.end == start:
+    if before is not None and before.end == start and cut.source[start] == quote:
         return cut.spoil("PL013", start, inside, *said.one_quote_more(quote))
     if before is not None and cut.source[before.end - 1] == quote:
         column = before.start - cut.layout.line_begin(before.start) + 1

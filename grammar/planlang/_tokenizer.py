@@ -15,7 +15,7 @@ from . import _cut_messages as said
 from ._characters import stray, stray_pair
 from ._cut import Cut, Spoiled, Tokens, TooDeep
 from ._cut_fstrings import field_part, fstring
-from ._cut_texts import CURLY, backtick, curly, plain_text
+from ._cut_texts import CURLY, backtick, curly, plain_text, unclosed_line
 from ._limits import Rules
 from ._literals import number
 from ._prose import looks_like_prose
@@ -178,5 +178,7 @@ class _Cutter(Cut):
             return plain_text(self, prefix, quote, pos, inside)
         if prefix in ("f", "fr", "rf"):
             return fstring(self, prefix, quote, pos, inside)
+        if self.tokens and self.tokens[-1].type in ("STRING", "FEND") and self.tokens[-1].end == pos:
+            raise unclosed_line(self, quote, pos, inside)  # 'don't': no prefix, but a word that goes on
         self.complain("PL019", pos, inside, *said.prefix(opening, prefix, quote))
         return plain_text(self, "", quote, pos, inside)

@@ -1,7 +1,7 @@
 """Checks and runs one plan from standard input, and prints how it ended as one line of JSON.
 
-A process of its own shows what a plan costs its host: wall time from the first line of Python, and the most memory the
-process ever held.
+A process of its own shows what a plan costs its host: the time it computes, imports included, and the most
+memory that the process ever held.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ def ending(source: str) -> dict[str, Any]:
     return {"end": "result", "steps": outcome.steps}
 
 
-def peak_bytes() -> int:
-    """Return the most memory that this process held."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
+def cost() -> dict[str, float]:
+    """Return the seconds that this process computed, and the most memory it held in bytes."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return {"took_s": used.ru_utime + used.ru_stime, "peak_bytes": used.ru_maxrss * unit}
 
 
 if __name__ == "__main__":
     how = ending(sys.stdin.buffer.read().decode("utf-8", "surrogatepass"))
-    print(json.dumps({**how, "peak_bytes": peak_bytes()}))
+    print(json.dumps({**how, **cost()}))

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,8 +17,11 @@ from planlang import Problem, Vocabulary, check
 HERE = Path(__file__).parent
 CASES = HERE.parent / "cases"
 ROOT = HERE.parents[2]
-MOST_S = 5.0
-MOST_BYTES = 250_000_000
+MOST_S = 4.0
+"""Of computing: a second of imports and of reading, one of computing without a wait, and as much of tasks that wait."""
+MOST_BYTES = 250 << 20
+KILLED_AFTER_S = 90.0
+"""By the clock, which runs on while other processes have the machine."""
 SHOWN = 10
 
 
@@ -55,25 +57,23 @@ def given(path: Path, refused: bool) -> Iterator[Hostile]:
 
 
 ESCAPES = list(told(HERE / "escapes.plans", refused=True))
-BOMBS = list(told(HERE / "bombs.plans", refused=False))
+BOMBS = [*told(HERE / "bombs.plans", refused=False), *told(HERE / "one_call.plans", refused=False)]
 REFUSED = list(given(CASES / "refused_programs.jsonl", refused=True))
 BOUNDED = list(given(CASES / "bounded_programs.jsonl", refused=False))
 
 
 def ended(plan: Hostile) -> Ending:
-    """Run a plan in a process of its own; one that does not end within twice its time is killed there."""
-    started_s = time.monotonic()
+    """Run a plan in a process of its own."""
     child = subprocess.run(
         [sys.executable, "-m", "tests.grammar.hostile.one_plan"],
         input=plan.source.encode("utf-8", "surrogatepass"),
         stdout=subprocess.PIPE,
         cwd=ROOT,
-        timeout=2 * MOST_S,
+        timeout=KILLED_AFTER_S,
         check=True,
     )
-    took_s = time.monotonic() - started_s
     said = json.loads(child.stdout)
-    return Ending(plan.name, said["end"], said.get("of"), took_s, said["peak_bytes"])
+    return Ending(plan.name, said["end"], said.get("of"), said["took_s"], said["peak_bytes"])
 
 
 @pytest.mark.parametrize("plan", ESCAPES, ids=lambda plan: plan.name)
