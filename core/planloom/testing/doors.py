@@ -97,20 +97,22 @@ class Doorway:
         """Return the fields of the events of one type, in order."""
         return [fields for name, fields in self.events if name == kind]
 
-    def question(self, text: str, sample: int = 0) -> Question:
-        """Return the question that :meth:`ask` asks."""
+    def question(self, text: str, sample: int = 0, before: str = "") -> Question:
+        """Return the question that :meth:`ask` asks; ``before`` is a part of its own ahead of the text."""
         return Question(
             endpoint=self.role.endpoint,
             model=self.role.model,
-            messages=(message_of("user", text),),
+            messages=(message_of("user", before, text),),
             parameters=self.role.parameters,
             sample=(0, sample),
         )
 
-    async def ask(self, text: str, sample: int = 0, thread: str = "run/t001", worker_timeout_s: float = 1_800) -> Reply:
+    async def ask(
+        self, text: str, sample: int = 0, thread: str = "run/t001", *, before: str = "", worker_timeout_s: float = 1_800
+    ) -> Reply:
         """Ask one question."""
         asker = Asker(run="run", thread=thread, started=lambda: None)
-        return await self.door.ask(self.question(text, sample), self.role, asker, Effort(worker_timeout_s))
+        return await self.door.ask(self.question(text, sample, before), self.role, asker, Effort(worker_timeout_s))
 
     async def ask_all(self, texts: list[str]) -> list[Reply | BaseException]:
         """Ask questions at once and return what became of each, in order."""
