@@ -2,6 +2,8 @@
 
 A plan is a short Python program that calls the words a host gives it. :func:`check` says everything that is wrong with
 one, :func:`compile` makes a :class:`Program` of one that passes, :meth:`Program.run` runs it within :class:`Limits`.
+
+What they take and return are named tuples: attrs takes as long to import as all that a first check needs.
 """
 
 from __future__ import annotations
