@@ -6,12 +6,15 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from planloom import StoreError
 
 from ._packing import GONE, digest_of, unpack
 
 __all__ = ["faults_of"]
+
+_AT_ONCE = 200
 
 _BOOKS = """
 SELECT name, spent, reserved, uncertain,
@@ -59,11 +62,21 @@ def _text_of(body: bytes, codec: int) -> str | None:
         return None
 
 
+def _paged(connection: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a query that begins with a row number and ends with a condition, some at a time.
+
+    One long read would keep the write-ahead log from being emptied while runs go on.
+    """
+    last = -1
+    while rows := connection.execute(f"{query} AND rowid > ? ORDER BY rowid LIMIT {_AT_ONCE}", (last,)).fetchall():
+        yield from rows
+        last = rows[-1][0]
+
+
 def _hashed(table: str, noun: str) -> Callable[[sqlite3.Connection], Iterator[str]]:
     def find(connection: sqlite3.Connection) -> Iterator[str]:
         kept = f"SELECT rowid, hash, body, codec FROM {table} WHERE codec != {GONE}"  # noqa: S608  a name of this module
-        rows = connection.execute(kept)
-        for row, digest, body, codec in rows:
+        for row, digest, body, codec in _paged(connection, kept):
             text = _text_of(body, codec)
             if text is None or digest_of(text) != digest:
                 yield f"{noun} {row} does not fit its hash"
@@ -72,8 +85,8 @@ def _hashed(table: str, noun: str) -> Callable[[sqlite3.Connection], Iterator[st
 
 
 def _questions(connection: sqlite3.Connection) -> Iterator[str]:
-    rows = connection.execute("SELECT id, fingerprint, body, codec FROM question WHERE codec != ?", (GONE,))
-    for number, fingerprint, body, codec in rows:
+    kept = f"SELECT id, fingerprint, body, codec FROM question WHERE codec != {GONE}"  # noqa: S608  a constant of this package
+    for number, fingerprint, body, codec in _paged(connection, kept):
         skeleton, _, rest = (_text_of(body, codec) or "").partition("\n")
         if hashlib.sha256(skeleton.encode()).digest() != fingerprint:
             yield f"question {number} does not fit its fingerprint"

@@ -31,6 +31,9 @@ _WAL_KEPT_BYTES = 8 * 1024 * 1024
 
 _RETRY_S = 0.02
 
+_OLDEST = (3, 33)
+"""The first version with ``UPDATE ... FROM``, of August 2020."""
+
 
 @attrs.frozen
 class Place:
@@ -60,6 +63,11 @@ def open_writer(place: Place) -> sqlite3.Connection:
 
     :raises StoreError: it cannot be made or opened; the text says what to do.
     """
+    if sqlite3.sqlite_version_info < _OLDEST:
+        raise StoreError(
+            f"this Python brings SQLite {sqlite3.sqlite_version}, and the store needs {'.'.join(map(str, _OLDEST))} or "
+            "newer; use a newer Python, or one that is built with a newer SQLite"
+        )
     if not place.in_memory:
         _make_folder(Path(place.location))
     connection: sqlite3.Connection | None = None

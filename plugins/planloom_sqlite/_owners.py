@@ -35,11 +35,12 @@ class Owner:
     def keep(self, connection: sqlite3.Connection, till: Till, now: float) -> None:
         """Hold a lease for the open transaction: renew it when a third of it has passed, start anew when it is over.
 
-        Where it writes anyway it also gives up the calls of owners whose leases are over.
+        Where it writes anyway it also gives up the calls of owners whose leases are over. When the clock was set back
+        the lease is renewed too: else it would outlive this process by as much.
         """
         if now > self._until:
             self._start(connection, till, now)
-        elif now < self._until - self._lease_s + self.renew_every_s:
+        elif self._lease_s - self.renew_every_s < self._until - now <= self._lease_s:
             return
         self._until = now + self._lease_s
         connection.execute("UPDATE owner SET lease_until = ? WHERE id = ?", (self._until, self.id))

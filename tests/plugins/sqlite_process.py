@@ -2,7 +2,9 @@
 
 ``burst``: asks ever new questions, 200 at once, and prints each question's number when its settlement is committed.
 ``spend``: asks 150 questions of its own at a worst price of 9 and settles them at 9; prints how many were granted.
-``same``: asks the 200 questions that every such process asks, in its own order; prints how many were granted.
+``same``: asks the 1,000 questions that every such process asks, in its own order; prints how many were granted.
+``linger``: asks 20 questions and drives ``run-1``, says so, waits for a line, settles them, asks 5 more, and waits for
+another line.
 """
 
 from __future__ import annotations
@@ -47,6 +49,23 @@ async def ask_all(store: SqliteStore, numbers: Iterable[int], at_once: int, *, t
     return granted
 
 
+async def linger(store: SqliteStore) -> None:
+    await store.claim_run("run-1")
+    calls = [await ask_for(store, a_question(number), 9) for number in range(20)]
+    print("granted", flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+    for number, call in enumerate(calls):
+        assert isinstance(call, Granted)
+        await store.settle(call.call_id, a_reply(f"late {number}", price=5))
+    holder = store.driver("run-1")
+    assert holder is not None
+    assert holder.here
+    for number in range(20, 25):
+        assert isinstance(await ask_for(store, a_question(number), 9), Granted)
+    print("settled", flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+
+
 async def main(path: str, lease_s: float, command: str) -> None:
     store = open_store(path, lease_s=lease_s)
     own = os.getpid() * 1_000_000
@@ -54,8 +73,10 @@ async def main(path: str, lease_s: float, command: str) -> None:
         await ask_all(store, itertools.count(own), 200, tell=True)
     elif command == "spend":
         print(await ask_all(store, range(own, own + 150), 50, tell=False))
+    elif command == "linger":
+        await linger(store)
     else:
-        numbers = list(range(200))
+        numbers = list(range(1000))
         random.Random(own).shuffle(numbers)
         print(await ask_all(store, numbers, 50, tell=False))
     print(store.books(JOB), file=sys.stderr)

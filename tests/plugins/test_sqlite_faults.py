@@ -15,7 +15,7 @@ import pytest
 from planloom import StoreError, StoreLocked
 from planloom.stores import Books, Granted
 from planloom.testing.store_samples import JOB, LONG_TEXT, a_question, a_reply, ask_for
-from planloom_sqlite import check_store, open_store
+from planloom_sqlite import SqliteTools, check_store, open_store
 
 _FULL = """
 import asyncio, random, resource, sys
@@ -185,6 +185,56 @@ def test_a_damaged_answer_is_told_and_never_given(tmp_path: Path) -> None:
         await store.close()
 
     asyncio.run(scenario())
+
+
+def test_a_file_that_was_overwritten_ends_in_a_message_and_not_in_silence(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+
+    async def ask_it() -> None:
+        store = open_store(path)
+        try:
+            await asyncio.wait_for(ask_for(store, a_question()), 20)
+        finally:
+            await store.close()
+
+    _store_with_an_answer(path)
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xa5" * (size - 4096))
+    with pytest.raises(StoreError, match="is damaged"):
+        asyncio.run(ask_it())
+
+
+def test_looking_on_never_keeps_the_log_from_being_emptied(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+
+    async def scenario() -> None:
+        store = open_store(path)
+        await store.open_budget(JOB, 10**9)
+        for number in range(3):
+            result = await ask_for(store, a_question(number, LONG_TEXT))
+            assert isinstance(result, Granted)
+            await store.settle(result.call_id, a_reply())
+        exported, checked = SqliteTools(path).export(), SqliteTools(path).check()
+        next(exported)
+        assert list(checked) == []
+        for look in (store.version, store.runs, lambda: store.books(JOB), lambda: store.progress("run-1")):
+            look()
+        other = sqlite3.connect(path)
+        busy, _, _ = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        other.close()
+        assert busy == 0
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_python_with_an_old_sqlite_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 26, 0))
+    with pytest.raises(StoreError, match=r"needs 3\.33 or newer"):
+        open_store(tmp_path / "store.db")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_check_refuses_what_is_no_store(tmp_path: Path) -> None:

@@ -142,3 +142,47 @@ def test_the_writer_renews_its_lease_while_nothing_is_written(tmp_path: Path) ->
         await two.close()
 
     asyncio.run(scenario())
+
+
+def test_a_clock_that_is_set_forward_loses_no_reply_and_no_run(both: Callable[[Scenario], None]) -> None:
+    async def scenario(one: SqliteStore, two: SqliteStore, clock: Clock) -> None:
+        await one.claim_run("run-1")
+        calls = [await granted(one, number) for number in range(3)]
+        clock.now += 3600
+        await _stay_awake(two)
+        assert two.books(JOB) == books(uncertain=30)
+        for call in calls:
+            await one.settle(call, a_reply(price=4))
+        assert two.books(JOB) == books(spent=12)
+        holder = one.driver("run-1")
+        assert holder is not None
+        assert holder.here
+
+    both(scenario)
+
+
+def test_a_clock_that_is_set_back_makes_no_lease_longer(both: Callable[[Scenario], None]) -> None:
+    async def scenario(one: SqliteStore, two: SqliteStore, clock: Clock) -> None:
+        clock.now -= 3600
+        call = await granted(one)
+        assert await ask_for(two, a_question()) == OpenElsewhere(call)
+        clock.now += 61
+        await granted(two)
+        assert two.books(JOB) == books(reserved=10, uncertain=10)
+
+    both(scenario)
+
+
+def test_a_run_that_another_took_stays_with_it_when_its_driver_wakes(both: Callable[[Scenario], None]) -> None:
+    async def scenario(one: SqliteStore, two: SqliteStore, clock: Clock) -> None:
+        await one.claim_run("run-1")
+        clock.now += 61
+        assert await two.claim_run("run-1") is None
+        await _stay_awake(one)
+        holder = one.driver("run-1")
+        assert holder is not None
+        assert not holder.here
+        await one.release_run("run-1")
+        assert await one.claim_run("run-1") is not None
+
+    both(scenario)
