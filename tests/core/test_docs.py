@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import tomllib
 from pathlib import Path
@@ -11,9 +12,12 @@ import pytest
 
 from planlang import check
 from planloom.cli._about import _CONFIG
+from planloom.clients import ClientPlugin, Endpoint
 from planloom.kits import Kit
 from planloom.plugins import Registry, load_plugins
+from planloom.questions import Question, message_of
 from planloom.settings import load_settings
+from planloom.testing.loopback import json_answer, serving
 from planloom.words import build_vocabulary
 from planloom_audit import Lens
 
@@ -49,6 +53,25 @@ def test_the_kit_of_the_how_to_loads_and_brings_what_it_says(registry: Registry)
     loaded = load_plugins([("todo", module)])
     assert loaded.owner("kit", "todo") == "todo"
     assert loaded.get("lens", "units", Lens).paragraph.startswith("Look at units")
+
+
+def test_the_client_of_the_how_to_asks_a_real_server(registry: Registry) -> None:
+    module = ModuleType("planloom_plain")
+    exec(blocks("docs/how-to/write-a-client.md", "python")[0], module.__dict__)
+    plugin = load_plugins([("plain", module)]).get("client", "plain", ClientPlugin)
+    question = Question(endpoint="x", model="m", messages=(message_of("user", "so?"),), parameters={"max_tokens": 5})
+
+    async def asked(url: str) -> str:
+        client = plugin.open(Endpoint(name="x", client="plain", url=url))
+        try:
+            return (await client.ask(question)).text
+        finally:
+            await client.close()
+
+    with serving(json_answer({"say": "yes"})) as server:
+        assert asyncio.run(asked(server.url)) == "yes"
+    assert server.received[0].json == {"ask": "so?", "with": "m", "max_tokens": 5}
+    assert server.received[0].target == "/v1/answers"
 
 
 def test_every_hook_stands_in_the_reference(registry: Registry) -> None:
