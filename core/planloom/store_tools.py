@@ -53,7 +53,8 @@ class StoreStats:
 class Pruning:
     """Which runs may go: those that fit everything that is named here, at least one thing.
 
-    :ivar before: created before this instant. :ivar statuses: of one of these. :ivar runs: one of these.
+    :ivar before: created before this instant. :ivar statuses: of one of these; ``interrupted`` is also a
+        run that says it runs and that nobody alive drives. :ivar runs: one of these.
     :ivar answers: also the texts of questions and answers of these runs that no other run uses; where ``before`` alone
         is named, all such texts from before it.
     """

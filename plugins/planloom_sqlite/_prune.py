@@ -100,7 +100,9 @@ def _runs(connection: sqlite3.Connection, pruning: Pruning, now: float) -> tuple
     if pruning.before is not None:
         conditions.append("created_at < ?")
         values.append(pruning.before.astimezone(UTC).isoformat())
-    for column, names in (("id", pruning.runs), ("status", pruning.statuses)):
+    # A run whose process was killed never wrote that it was interrupted.
+    unwritten = ("running", "paused") if "interrupted" in pruning.statuses else ()
+    for column, names in (("id", pruning.runs), ("status", (*pruning.statuses, *unwritten))):
         if names:
             conditions.append(f"{column} IN ({', '.join('?' for _ in names)})")
             values.extend(clean(name) for name in names)

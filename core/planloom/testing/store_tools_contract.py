@@ -157,6 +157,16 @@ class StoreToolsContract:
         assert chosen(Pruning(before=until_fifth, statuses=("failed",))) == ("run-2", "run-4")
         assert chosen(Pruning(runs=("run-4", "run-5"), statuses=("failed",))) == ("run-4",)
 
+    def test_a_run_that_nobody_alive_drives_counts_as_interrupted(self, open_store: Opener, tools: StoreTools) -> None:
+        async def deed(store: Store) -> None:
+            for number, status in enumerate(("running", "interrupted", "completed", "paused"), 1):
+                await store.save_run(a_run(number, status=status))
+            await store.claim_run("run-4")
+            pruned = tools.prune(Pruning(statuses=("interrupted",)), apply=True)
+            assert (pruned.runs, pruned.driven) == (("run-1", "run-2"), ("run-4",))
+
+        filled(open_store, deed)
+
     def test_an_answer_that_another_run_used_stays(self, open_store: Opener, tools: StoreTools) -> None:
         async def deed(store: Store) -> None:
             await run_that_asked(store, 1, question=1)
