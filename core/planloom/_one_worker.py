@@ -89,6 +89,7 @@ class OneWorker:
         phase.failed += not ok
         phase.calls += performed.calls
         phase.prompt_tokens += performed.prompt_tokens
+        phase.cached_prompt_tokens += performed.cached_prompt_tokens
         phase.completion_tokens += performed.completion_tokens
         phase.full_price += performed.full_price
         self._finish("done" if ok else "failed", performed)

@@ -35,6 +35,7 @@ class Phase:
     tasks_failed: int = 0
     calls: int = 0
     prompt_tokens: int = 0
+    cached_prompt_tokens: int = 0
     completion_tokens: int = 0
     full_price: int = 0
     idle_s: float = 0.0

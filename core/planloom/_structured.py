@@ -2,7 +2,8 @@
 
 The whole text is tried first, so that a tag or a fence inside a string survives. Then thinking blocks are dropped, and
 every JSON value in what is left (in fences, in prose) is a candidate. NaN, infinities and duplicate keys are refused.
-Two candidates that both satisfy the schema and differ are ambiguous: the first is not better than the second.
+Two candidates that both satisfy the schema and differ are ambiguous: the first is not better than the second. What
+stands inside a value that breaks off with the reply is a piece of an answer, and never taken for one.
 """
 
 from __future__ import annotations
@@ -49,6 +50,10 @@ class _Refused(ValueError):
     """The text is JSON by its form, with a content that has no agreed meaning."""
 
 
+class _BrokenOff(ValueError):
+    """The text ends inside of a JSON value."""
+
+
 def read_answer(text: str, schema: Schema) -> Reading:
     """Return the value in ``text`` that satisfies ``schema``, or what is wrong with what is there."""
     try:
@@ -60,18 +65,24 @@ def read_answer(text: str, schema: Schema) -> Reading:
 def _read(text: str, schema: Schema) -> Reading:
     judged: list[tuple[Any, tuple[str, ...]]] = []
     refusals: list[str] = []
-    for raw in _candidates(text):
-        try:
-            value = _strict(raw)
-        except _Refused as error:
-            refusals.append(f"top level: {error}"[:_PROBLEM_LENGTH])
-            continue
-        judged.append((value, _problems(value, schema.validator)))
+    broken_off = False
+    try:
+        for raw in _candidates(text):
+            try:
+                value = _strict(raw)
+            except _Refused as error:
+                refusals.append(f"top level: {error}"[:_PROBLEM_LENGTH])
+                continue
+            judged.append((value, _problems(value, schema.validator)))
+    except _BrokenOff:
+        broken_off = True
     fitting = [value for value, problems in judged if not problems]
     if fitting:
         if all(_same(value, fitting[0]) for value in fitting):
             return Reading(fitting[0])
         return Reading(problems=("top level: two different JSON values both fit the schema; give exactly one",))
+    if broken_off:
+        return Reading(problems=("top level: the JSON breaks off before its end",))
     if judged:
         # The largest candidate is the likeliest attempt at an answer; its problems are the useful ones.
         return Reading(problems=max(judged, key=lambda pair: len(str(pair[0])))[1])
@@ -117,19 +128,31 @@ def _next_start(text: str, position: int) -> int:
     return min(found, default=-1)
 
 
+_LITERALS = ("true", "false", "null", "NaN", "-Infinity", "Infinity")
+_LONGEST_LITERAL = len("-Infinity")
 _LENIENT = json.JSONDecoder()
 
 
 def _extent(text: str, start: int) -> tuple[bool, int]:
-    """Return whether a JSON object or array begins at ``start``, and where it ends or is broken."""
+    """Return whether a JSON object or array begins at ``start``, and where it ends or is broken.
+
+    :raises _BrokenOff: it does not end.
+    """
     if text[start : start + 1] not in ("{", "["):
         return False, start
     try:
         return True, _LENIENT.raw_decode(text, start)[1]
     except json.JSONDecodeError as error:
+        if error.msg.startswith("Unterminated string") or _is_half(text[error.pos : error.pos + _LONGEST_LITERAL]):
+            raise _BrokenOff from error
         return False, error.pos
     except (ValueError, RecursionError):
         return False, start
+
+
+def _is_half(rest: str) -> bool:
+    """Whether nothing but half a literal is left of a text."""
+    return any(literal.startswith(rest) for literal in _LITERALS)
 
 
 def _strict(raw: str) -> Any:

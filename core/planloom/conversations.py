@@ -168,6 +168,7 @@ class _Talk:
             calls=len(replies),
             cached=bool(replies) and all(reply.cached for reply in replies),
             prompt_tokens=sum(reply.usage.prompt_tokens or 0 for reply in replies),
+            cached_prompt_tokens=sum(reply.usage.cached_prompt_tokens or 0 for reply in replies),
             completion_tokens=sum(reply.usage.completion_tokens or 0 for reply in replies),
             model=self._role.model,
             fingerprints=tuple(self._fingerprints),

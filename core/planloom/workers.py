@@ -107,6 +107,7 @@ class Performed:
     :ivar error: why it failed, at most 300 characters; ``None`` when it did not.
     :ivar raw: the raw text of the last answer.
     :ivar cost: what was paid for it, in micro-credits. :ivar full_price: what it would cost without the ledger.
+    :ivar cached_prompt_tokens: those of ``prompt_tokens`` that the provider served from its cache.
     :ivar versions: the numbers of the stored replies to ``fingerprints``; 0 where there is none.
     :ivar calls: questions it took. :ivar cached: every reply came from the ledger.
     """
@@ -119,6 +120,7 @@ class Performed:
     calls: int = 0
     cached: bool = False
     prompt_tokens: int = 0
+    cached_prompt_tokens: int = 0
     completion_tokens: int = 0
     model: str = ""
     fingerprints: tuple[str, ...] = ()

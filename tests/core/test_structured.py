@@ -47,6 +47,7 @@ READ = {
     "an example that does not fit first": ('{"like": "this"} so: {"findings": [2]}', {"findings": [2]}),
     "the same twice": ('{"findings": [1]}\nAgain: {"findings": [ 1 ]}', {"findings": [1]}),
     "braces in prose": ('The set {1, 2} is {empty}: {"findings": []}', {"findings": []}),
+    "an answer, and half of another remark": ('{"findings": []} As {"is": "sa', {"findings": []}),
     "a byte order mark": ('\ufeff{"findings": []}', {"findings": []}),
 }
 
@@ -59,7 +60,10 @@ def test_the_answer_is_found_where_models_put_it(text: str, value: Any) -> None:
 REFUSED = {
     "nothing there": ("I found no bug.", "there is no JSON object in the reply"),
     "empty": ("", "there is no JSON object in the reply"),
-    "cut in the middle": ('{"findings": [{"path": "a.py", "li', "there is no JSON object in the reply"),
+    "cut in a key": ('{"findings": [{"path": "a.py", "li', "the JSON breaks off before its end"),
+    "cut between items, whole ones before": ('{"findings": [{"findings": []}, ', "the JSON breaks off before its end"),
+    "cut in a literal": ('So: {"findings": [tru', "the JSON breaks off before its end"),
+    "cut before the last brace": ('```json\n{"findings": []', "the JSON breaks off before its end"),
     "r57 NaN": ('{"findings": [], "confidence": NaN}', "NaN is not a JSON number"),
     "infinity": ('{"findings": [-Infinity]}', "-Infinity is not a JSON number"),
     "too large a number": ('{"findings": [1e999]}', "1e999 is too large a number"),
