@@ -15,9 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC
 
-from planloom import StoreError
+from planloom import StoreError, StoreFull, StoreLocked
 from planloom.store_tools import Pruned, Pruning
 
+from ._faults import store_fault
 from ._owners import lease_is_over
 from ._packing import GONE, clean, decode, unpack
 from ._sizes import SIZE_OF
@@ -64,11 +65,17 @@ def _refuse_company(connection: sqlite3.Connection, where: str, now: float) -> N
 
 
 def shrink(connection: sqlite3.Connection, now: float) -> bool:
-    """Give unused room back to the disk, unless another process has the store open; return whether it was done."""
+    """Give unused room back to the disk, where no other process has the store open and there is room to copy it into;
+    return whether it was done."""
     if _others(connection, now):
         return False
-    connection.execute("VACUUM")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    try:
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.OperationalError as error:
+        if isinstance(store_fault(error, ""), (StoreFull, StoreLocked)):
+            return False
+        raise
     return True
 
 

@@ -45,15 +45,20 @@ class PartShelf:
             self._prunings = prunings
             self._stored.clear()
 
-    def pack_ahead(self, questions: Iterable[Question]) -> None:
-        """Pack the texts of questions for the transaction that follows."""
-        self._packed = {}
+    def missing(self, questions: Iterable[Question]) -> list[Part]:
+        """Return the large parts of these questions that are not stored, each once."""
+        found: dict[bytes, Part] = {}
         for question in questions:
-            self._packed[key_of(question.fingerprint)] = pack(_row_text(question))
             for part in _large_parts(question):
                 key = bytes.fromhex(part.digest)
-                if key not in self._packed and not self._has(key):
-                    self._packed[key] = pack(part.text)
+                if key not in found and not self._has(key):
+                    found[key] = part
+        return list(found.values())
+
+    def pack_ahead(self, questions: Iterable[Question], parts: Iterable[Part]) -> None:
+        """Pack the texts of questions, and parts that are missing, for the transaction that follows."""
+        self._packed = {key_of(question.fingerprint): pack(_row_text(question)) for question in questions}
+        self._packed.update((bytes.fromhex(part.digest), pack(part.text)) for part in parts)
 
     def packed(self, question: Question) -> tuple[bytes, int]:
         """Store the large parts of a question, where they are not stored, in the open transaction; return the stored

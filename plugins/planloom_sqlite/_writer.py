@@ -181,7 +181,9 @@ class Writer:
                 operation.prepare()
         reserves = [operation for operation in operations if isinstance(operation, Reserve)]
         with self._guard:
-            self._shelf.pack_ahead(r.question for r in likely_granted(self._connection, reserves))
+            questions = [reserve.question for reserve in likely_granted(self._connection, reserves)]
+            parts = self._shelf.missing(questions)
+        self._shelf.pack_ahead(questions, parts)
 
     def _transact(self, operations: Sequence[Operation]) -> list[Any]:
         with self._guard:

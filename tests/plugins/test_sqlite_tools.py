@@ -62,6 +62,19 @@ def test_pruning_gives_room_back_to_the_disk(tmp_path: Path) -> None:
     assert path.stat().st_size < before / 2
 
 
+def test_pruning_while_a_process_has_the_store_open_frees_room_for_what_comes(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+
+    async def deed(store: Store) -> None:
+        await store.append_events("run-1", events_of(*["run.log"] * 2000))
+        await store.save_run(a_run(1))
+        assert not SqliteTools(path).prune(ALL, apply=True).shrunk
+        assert SqliteTools(path).stats().free_bytes > 50_000
+        assert store.events("run-1") == []
+
+    filled(lambda: open_store(path), deed)
+
+
 def test_a_text_that_was_pruned_by_another_is_stored_again_when_it_is_sent_again(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
 

@@ -145,7 +145,11 @@ def _print_pruned(pruned: Pruned, dry: bool) -> None:
     if dry:
         click.echo("nothing was changed; say --yes to remove it", err=True)
     elif not pruned.shrunk:
-        click.echo("the file keeps its size while another process has it open; its room is used again", err=True)
+        click.echo(
+            "the file keeps its size while another process has it open or there is no room to copy it; "
+            "what was freed is used again",
+            err=True,
+        )
 
 
 def _counted(count: int, one: str, many: str) -> str:
