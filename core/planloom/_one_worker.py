@@ -135,6 +135,7 @@ class OneWorker:
             ended=self.ended_at,
             cost=left.cost,
             fingerprints=left.fingerprints,
+            versions=left.versions,
             result=left.value,
             error=left.error,
             raw=left.raw if left.error else None,
