@@ -103,21 +103,21 @@ class Examiner:
 
     def _first_run(self, proofs: Proofs, source: SourceFile) -> tuple[Job, Outcome]:
         """The first way to run the file in which its examples pass, else the first in which it can be imported."""
-        best: tuple[Job, Outcome] | None = None
-        for job in self._ways(source):
-            outcome = proofs.prove(job)
-            if outcome.fate == jobs.RAN and not outcome.failed:
-                return job, outcome
-            if best is None or (best[1].fate in _NO_MODULE and outcome.fate not in _NO_MODULE):
-                best = job, outcome
-        assert best is not None, "there is always a first way"
-        return best
+        tried: list[tuple[Job, Outcome]] = []
+        for naming in namings(self._root / source.path, self._import_root):
+            tried += self._runs(proofs, source, naming)
+            if tried[-1][1].fate not in _NO_MODULE:
+                return tried[-1]
+        return tried[0]
 
-    def _ways(self, source: SourceFile) -> Iterator[Job]:
-        path = self._root / source.path
-        for naming in namings(path, self._import_root):
-            for options in self._options:
-                yield self._job(path, source.text, naming, flags_of(options))
+    def _runs(self, proofs: Proofs, source: SourceFile, naming: Naming) -> Iterator[tuple[Job, Outcome]]:
+        """Runs under one name, with one set of options after the other while examples fail."""
+        for options in self._options:
+            job = self._job(self._root / source.path, source.text, naming, flags_of(options))
+            outcome = proofs.prove(job, patient=False)
+            yield job, outcome
+            if outcome.fate != jobs.RAN or not outcome.failed:
+                return
 
     def _job(self, path: Path, text: str, naming: Naming, flags: int) -> Job:
         return Job(

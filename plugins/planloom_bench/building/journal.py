@@ -44,6 +44,8 @@ class Journal:
             path = folder / _NAME
             self._known = dict(_read(path))
             self._file = path.open("a", encoding="utf-8")
+            # Begins a line of its own where the last one was cut off.
+            self._file.write("\n" if path.stat().st_size else "")
 
     def find(self, job: Job, turn: int) -> Outcome | None:
         """The outcome of the job's ``turn``-th run."""

@@ -32,13 +32,16 @@ class Proofs:
         self._journal = journal
         self._stopping = stopping
 
-    def prove(self, job: Job, turn: int = 0) -> Outcome:
-        """How the job goes; ``turn`` tells runs of the same job apart. One proof too slow or lost is made again."""
+    def prove(self, job: Job, turn: int = 0, *, patient: bool = True) -> Outcome:
+        """How the job goes; a job that is lost is tried once more, and one that is too slow where ``patient``.
+
+        :param turn: tells runs of the same job apart.
+        """
         known = self._journal.find(job, turn)
         if known is not None:
             return known
         outcome = self._prover.prove(job)
-        if outcome.fate == TIMED_OUT:
+        if outcome.fate == TIMED_OUT and patient:
             outcome = self._prover.prove(job)
         elif outcome.fate == LOST and not self._stopping.is_set():
             outcome = FreshProver().prove(job)

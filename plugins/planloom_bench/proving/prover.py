@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from types import TracebackType
@@ -74,22 +75,38 @@ class ForkingProver:
     def __init__(self) -> None:
         self.held = ""
         self._process: _Process | None = None
+        self._closed = False
+        self._changing = threading.Lock()
 
     def prove(self, job: Job) -> Outcome:
         """How the job went; the server is started when there is none."""
         try:
-            process = self._process
-            if process is None:
-                process = self._process = _Process("serve")
-                self.held = outcome_from(process.line(_START_S)).detail
-            return outcome_from(process.ask(job))
-        except (OSError, ValueError, TimeoutError) as error:
-            self.close()
+            return outcome_from(self._server().ask(job))
+        except (OSError, ValueError) as error:
+            self._drop()
             return Outcome(jobs.LOST, detail=str(error))
 
     def close(self) -> None:
-        """End the server; from another thread too, where a proof under way is then lost."""
-        process, self._process = self._process, None
+        """End the server for good; from another thread too, where a proof under way is then lost."""
+        with self._changing:
+            self._closed = True
+        self._drop()
+
+    def _server(self) -> _Process:
+        with self._changing:
+            if self._closed:
+                raise ConnectionError("the prover is closed")
+            process = self._process
+            started = process is None
+            if process is None:
+                process = self._process = _Process("serve")
+        if started:
+            self.held = outcome_from(process.line(_START_S)).detail
+        return process
+
+    def _drop(self) -> None:
+        with self._changing:
+            process, self._process = self._process, None
         if process is not None:
             process.close()
 
@@ -107,7 +124,7 @@ class FreshProver:
         """How the job went in an interpreter of its own."""
         process = _Process("serve_one")
         try:
-            return outcome_from(process.ask(job))._replace(compiled=())
+            return outcome_from(process.ask(job))._replace(compiled=(), imported=())
         except TimeoutError as error:
             return Outcome(jobs.TIMED_OUT, detail=str(error))
         except (OSError, ValueError):

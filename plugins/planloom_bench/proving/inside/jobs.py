@@ -45,7 +45,8 @@ class Outcome(NamedTuple):
     :ivar cpu_s: processor time, with the import.
     :ivar detail: the first failure, the exception, the exit code or the signal, in a few words.
     :ivar refused: what the code tried and was not allowed.
-    :ivar compiled: modules of the tree that were compiled for this proof; of use to the server alone.
+    :ivar compiled: files of the trees that were compiled for this proof; of use to the server alone, as the next.
+    :ivar imported: modules of the standard library that were imported for this proof.
     """
 
     fate: str
@@ -55,6 +56,7 @@ class Outcome(NamedTuple):
     detail: str = ""
     refused: tuple[str, ...] = ()
     compiled: tuple[str, ...] = ()
+    imported: tuple[str, ...] = ()
 
 
 def job_from(line: bytes) -> Job:

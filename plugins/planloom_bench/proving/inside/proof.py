@@ -18,6 +18,16 @@ from .loading import Compiled, TextFinder
 from .refusals import Refusals
 
 _DETAIL_CHARACTERS = 160
+# Modules that nothing but time is lost by importing, and that a proof may therefore find imported already.
+_HARMLESS = frozenset(
+    {"argparse", "array", "ast", "asyncio", "base64", "bisect", "calendar", "cmath", "collections", "concurrent"}
+    | {"configparser", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "email", "enum"}
+    | {"fractions", "functools", "gzip", "hashlib", "heapq", "html", "http", "inspect", "io", "itertools", "json"}
+    | {"locale", "logging", "math", "multiprocessing", "numbers", "operator", "pathlib", "pickle", "platform", "pprint"}
+    | {"queue", "random", "re", "secrets", "shutil", "socket", "sqlite3", "ssl", "statistics", "string", "struct"}
+    | {"subprocess", "tempfile", "textwrap", "threading", "timeit", "traceback", "types", "typing", "unicodedata"}
+    | {"unittest", "urllib", "uuid", "warnings", "weakref", "xml", "zipfile", "zlib", "zoneinfo"}
+)
 
 
 def silence() -> None:
@@ -43,13 +53,14 @@ def confine(folder: str, limit_s: float) -> Refusals:
 
 def prove(job: Job, compiled: Compiled, refusals: Refusals) -> Outcome:
     """How the job went; the caller's process holds the library's modules afterwards and should end."""
-    began = time.process_time()
+    began, loaded = time.process_time(), set(sys.modules)
     finder = TextFinder(job.path, job.text, job.trees, compiled)
     outcome = _proved(job, finder)
     return outcome._replace(
         cpu_s=round(time.process_time() - began, 4),
         refused=tuple(sorted(refusals.refused)),
         compiled=tuple(finder.missing),
+        imported=tuple(name for name in sys.modules if name not in loaded and name.partition(".")[0] in _HARMLESS),
     )
 
 

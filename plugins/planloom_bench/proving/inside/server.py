@@ -26,50 +26,6 @@ WALL_FACTOR = 5
 _LOOK_EVERY_S = 0.05
 _ANSWER_BYTES = 1 << 20
 _SWEEPS = 200
-_PRELOADED = (
-    *(
-        "argparse",
-        "array",
-        "ast",
-        "asyncio",
-        "base64",
-        "bisect",
-        "calendar",
-        "cmath",
-        "collections",
-        "concurrent.futures",
-    ),
-    *("configparser", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "doctest", "email"),
-    *(
-        "enum",
-        "fractions",
-        "functools",
-        "gzip",
-        "hashlib",
-        "heapq",
-        "html",
-        "http.client",
-        "inspect",
-        "io",
-        "itertools",
-    ),
-    *("json", "locale", "logging", "math", "multiprocessing", "numbers", "operator", "pathlib", "pickle", "platform"),
-    *("pprint", "queue", "random", "re", "secrets", "shutil", "socket", "sqlite3", "statistics", "string", "struct"),
-    *(
-        "subprocess",
-        "tempfile",
-        "textwrap",
-        "threading",
-        "time",
-        "timeit",
-        "traceback",
-        "types",
-        "typing",
-        "unicodedata",
-    ),
-    *("unittest", "urllib.parse", "urllib.request", "uuid", "warnings", "weakref", "xml.etree.ElementTree", "zipfile"),
-    *("zlib", "zoneinfo"),
-)
 
 
 def serve(scratch: str) -> None:
@@ -78,18 +34,14 @@ def serve(scratch: str) -> None:
     silence()
     kernel.adopt_orphans()
     held = {"network": kernel.leave_network()}
-    for name in _PRELOADED:
-        # A Python may be built without one of these.
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
-    gc.collect()
-    gc.freeze()
     answers.write(to_line(Outcome("ready", detail=",".join(name for name, holds in held.items() if holds))))
     compiled: Compiled = {}
     while line := requests.readline():
+        gc.collect()
+        gc.freeze()
         outcome = _forked(job_from(line), compiled, os.path.join(scratch, "proof"))
-        _compile(outcome.compiled, compiled)
-        answers.write(to_line(outcome._replace(compiled=())))
+        _learn(outcome, compiled)
+        answers.write(to_line(outcome._replace(compiled=(), imported=())))
     # The host removes it too, but may have been killed.
     shutil.rmtree(scratch, ignore_errors=True)
 
@@ -103,11 +55,15 @@ def serve_one(scratch: str) -> None:
     _answer(job, {}, os.path.join(scratch, "proof"), answers)
 
 
-def _compile(paths: tuple[str, ...], compiled: Compiled) -> None:
-    for path in paths:
+def _learn(outcome: Outcome, compiled: Compiled) -> None:
+    """Hold what a proof had to compile or import, so that the next one is born with it."""
+    for path in outcome.compiled:
         # What does not compile shows itself to whoever imports it.
         with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError):
             compiled[path] = compile_file(path)
+    for name in outcome.imported:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
 
 
 def _forked(job: Job, compiled: Compiled, folder: str) -> Outcome:
