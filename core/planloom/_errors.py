@@ -20,6 +20,7 @@ PlanloomError                  exit 1; its text is for the user and is printed w
     ├── RunFailed              as its cause: the store or the configuration failed in mid-run
     ├── RunCancelled           130 the person stopped the run
     ├── RunStopped             5   stopped at the budget; everything is kept
+    │   └── TakenOver          5   another process drives the run by now
     ├── AuthenticationFailed   2   the endpoint refuses the key or does not know the model
     ├── JournalDiverged        1   what would go on is not what was begun
     └── Runaway                9   the plan asked for twice the workers a run may have
@@ -54,6 +55,7 @@ __all__ = [
     "StoreFull",
     "StoreLocked",
     "StoreTooNew",
+    "TakenOver",
     "UnknownNameError",
     "did_you_mean",
 ]
@@ -188,6 +190,10 @@ class RunStopped(RunAborted):
     """The run stopped at the budget; everything is kept."""
 
     exit_code = 5
+
+
+class TakenOver(RunStopped):
+    """This process was away for longer than its lease, and another one drives the run by now."""
 
 
 class AuthenticationFailed(RunAborted):

@@ -18,7 +18,7 @@ import attrs
 from planlang import Limits, PlanError, Program
 
 from ._budget_line import BudgetLine, OnCap
-from ._errors import CacheMiss, Misuse, PlanloomError, StoreError
+from ._errors import CacheMiss, Misuse, PlanloomError, StoreError, TakenOver
 from ._pauses import Pauses
 from ._recorder import Recorder
 from ._run_record import RunRecord
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 __all__ = ["Execution", "Start"]
 
 _REQUESTS_POLL_S = 0.2
+# How many times a run was started: a driver that finds another number than its own is the driver no more.
+_STARTS = "starts"
 
 
 @attrs.frozen(kw_only=True)
@@ -75,8 +77,9 @@ class Start:
         """Return the row that the run begins with, or goes on with."""
         if self.former is None:
             run_id = run_id_of(self.job.title)
+            job = attrs.evolve(self.job, facts={**self.job.facts, _STARTS: 1})
             return new_row(
-                self.job,
+                job,
                 self.settings,
                 self.source,
                 run_id,
@@ -85,7 +88,8 @@ class Start:
                 roles=self.roles,
             )
         row = self.former.row
-        changed = {"cap": self.job.cap, "workers": self.settings.workers}
+        starts = row.facts.get(_STARTS, 0) + 1
+        changed = {"cap": self.job.cap, "workers": self.settings.workers, _STARTS: starts}
         facts = {**row.facts, **self.job.facts, **changed, "planned": attrs.asdict(self.planned)}
         return attrs.evolve(row, budget=self.budget or row.budget or f"job-{row.id}", error=None, facts=facts)
 
@@ -101,6 +105,7 @@ class Execution:
         row = start.row()
         self.id, self.budget = row.id, row.budget
         self.record = RunRecord(kept, row)
+        self._taken_over: TakenOver | None = None
         self.abort = control.abort
         control.run_id = self.id
         everyone = [*loom.registry.all("listener", Listener).values(), *start.listeners]
@@ -167,7 +172,9 @@ class Execution:
             await self._begin()
             heeding = asyncio.ensure_future(self._heed())
             try:
-                return await self._end(*await self._played())
+                result, fault = await self._played()
+                await self._stay_driver()
+                return await self._end(result, self._taken_over or fault)
             finally:
                 heeding.cancel()
 
@@ -211,10 +218,28 @@ class Execution:
         while True:
             await asyncio.sleep(_REQUESTS_POLL_S)
             with suppress(StoreError):
+                await self._stay_driver()
                 for request in self.store.requests(self.id, self._heard):
                     self._heard = request.number
                     if request.what == CANCEL:
                         self.control.cancel()
+
+    async def _stay_driver(self) -> None:
+        """A process that was suspended for longer than its lease claims its run again, or leaves it to who has it."""
+        holder = self.store.driver(self.id)
+        if self._taken_over is not None or (holder is not None and holder.here):
+            return
+        holder = await self.store.claim_run(self.id)
+        row = self.store.run(self.id)
+        if holder is None and row is not None and row.facts.get(_STARTS) == self.record.row.facts[_STARTS]:
+            return
+        self.record.leave()
+        self.recorder.leave()
+        self._taken_over = TakenOver(
+            f"this process was away for longer than its lease, and another one went on with the run {self.id}; "
+            f"`planloom show {self.id}` tells how it is"
+        )
+        self.abort.set(self._taken_over)
 
     async def _played(self) -> tuple[Any, Exception | None]:
         """Run the plan; return its result, or the fault that ended it."""
@@ -288,7 +313,9 @@ class Execution:
         return books.cap - planned - full_price - books.reserved - books.uncertain
 
     def _paused(self, at: str | None) -> None:
-        self.record.begin_add("paused" if at else "running", paused_at=at)
+        holder = None if self.replaying else self.store.driver(self.id)
+        if holder is not None and holder.here:
+            self.record.begin_add("paused" if at else "running", paused_at=at)
 
     async def _perform(self, request: WorkerRequest, asker: Asker) -> Performed:
         """Have a request performed once the journal is on the disk: without it a resume could go another way."""

@@ -76,6 +76,11 @@ class Recorder:
             self._threads[thread] = newest
             self._wake()
 
+    def leave(self) -> None:
+        """Write nothing more: the run is another's."""
+        self._store = None
+        self._events, self._threads = [], {}
+
     async def flush(self) -> None:
         """Wait until everything is committed.
 
@@ -109,8 +114,9 @@ class Recorder:
                 try:
                     await self._commit(self._store, events, [newest() for newest in threads.values()])
                 except BaseException:
-                    self._events = events + self._events
-                    self._threads = threads | self._threads
+                    if self._store is not None:
+                        self._events = events + self._events
+                        self._threads = threads | self._threads
                     raise
         finally:
             self._writer = None

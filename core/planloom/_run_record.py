@@ -33,9 +33,9 @@ class RunRecord:
         if self._store is not None:
             await self._store.save_run(self.row)
 
-    async def add(self, **facts: Any) -> None:
-        """Add to the row's facts, as :meth:`save` does."""
-        await self.save(facts={**self.row.facts, **facts})
+    def leave(self) -> None:
+        """Write nothing more: the run is another's."""
+        self._store = None
 
     def begin_add(self, status: str, **facts: Any) -> None:
         """Change status and facts, and wait for no commit."""

@@ -13,7 +13,7 @@ import attrs
 
 from planlang import PlanFailed, PlanLimitError
 
-from ._errors import RunAborted, Runaway, RunCancelled, RunStopped
+from ._errors import RunAborted, Runaway, RunCancelled, RunStopped, TakenOver
 from .kits import Kit, KitWork
 from .money import MICRO, Spent
 from .prompts import prompt_digests
@@ -146,6 +146,8 @@ def ending_of(fault: Exception | None, holes: int = 0) -> tuple[str, int, str | 
     text = _fault_text(fault)[:_ERROR_LENGTH]
     if isinstance(fault, RunCancelled):
         return "cancelled", fault.exit_code, text
+    if isinstance(fault, TakenOver):
+        return "interrupted", fault.exit_code, text
     if isinstance(fault, RunStopped):
         return "paused", fault.exit_code, text
     if isinstance(fault, Runaway):

@@ -1,7 +1,7 @@
 """A run in a process of its own, to be killed: ``run_process.py STORE URL COUNT``.
 
 Asks COUNT questions, eight at once, with a lease of a second, so that the next such process need not wait long for the
-calls of one that was killed; prints how many workers brought an answer.
+calls of one that was killed; prints how many workers brought an answer, or how the run ended without a result.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ async def main(store_path: str, url: str, count: int) -> None:
     store = open_store(Path(store_path), lease_s=1.0)
     loom = Loom(load_plugins(), settings_at(url, store_path, in_flight=8), store)
     outcome = await run_plan(loom, PLAN, args={"count": count}, budget="books")
-    print(len([answer for answer in outcome.result if answer]))
+    print(outcome.status if outcome.result is None else len([answer for answer in outcome.result if answer]))
     await loom.close()
     await store.close()
 
