@@ -76,9 +76,8 @@ class OneWorker:
         self._phase.started += 1
         self._phase.running += 1
         self._status, self._began = "running", self._recorder.seconds()
-        self._recorder.emit(
-            "run.agent_started", {"thread": self._thread, "label": self._label, "phase": self._phase.name}
-        )
+        fields = {"thread": self._thread, "label": self._label, "phase": self._phase.name}
+        self._recorder.emit("run.agent_started", fields, at_s=self._began)
         self._recorder.thread(self._thread, self._row)
 
     def _count(self, performed: Performed) -> None:
@@ -114,6 +113,7 @@ class OneWorker:
                 "seconds": round(self.ended_at - self._began, 3),
                 "cached": left.cached,
             },
+            at_s=self.ended_at,
         )
 
     def _row(self) -> ThreadRow:

@@ -73,6 +73,10 @@ class Phases:
             return phase, True
         return phase, False
 
+    def find(self, name: str) -> Phase | None:
+        """Return the phase of that name, if there was one."""
+        return self._by_name.get(name)
+
     def get(self, name: str, seconds: float) -> Phase:
         """Return the phase of that name for counting, made silently where a worker belongs to none."""
         return self._by_name.get(name) or self.open(name, seconds)[0]

@@ -57,13 +57,23 @@ class Recorder:
         """Return the seconds since the run began, to three decimals."""
         return round(self._clock() - self._began, 3)
 
-    def emit(self, kind: str, fields: Mapping[str, Any], whole: Mapping[str, Any] | None = None) -> None:
+    def emit(
+        self,
+        kind: str,
+        fields: Mapping[str, Any],
+        whole: Mapping[str, Any] | None = None,
+        *,
+        at_s: float | None = None,
+    ) -> None:
         """Add one event.
 
         :param whole: its fields as they are stored, where ``fields`` was cut short for listeners.
+        :param at_s: what :meth:`seconds` said when it happened, where the caller has just asked.
         """
         self._seq += 1
-        event = Event(seq=self._seq, t=self.seconds(), type=kind, data=fields)
+        if self._store is None and not self._listeners:
+            return
+        event = Event(seq=self._seq, t=self.seconds() if at_s is None else at_s, type=kind, data=fields)
         for listener in list(self._listeners):
             self._tell(listener, event)
         if self._store is not None:

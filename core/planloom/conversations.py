@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
 from ._errors import Misuse
 from ._structured import Reading, read_answer, repair_request
 from .clients import ModelError
@@ -153,24 +151,32 @@ class _Talk:
         return reply
 
     def done(self, value: Any) -> Performed:
-        return attrs.evolve(self._performed(), value=value)
+        return self._performed(value, None)
 
     def failed(self, error: str) -> Performed:
-        return attrs.evolve(self._performed(), error=error[:_ERROR_LENGTH])
+        return self._performed(None, error[:_ERROR_LENGTH])
 
-    def _performed(self) -> Performed:
-        replies = self._replies
+    def _performed(self, value: Any, error: str | None) -> Performed:
+        replies, cost, price, prompt, kept, completion = self._replies, 0, 0, 0, 0, 0
+        for reply in replies:
+            usage = reply.usage
+            cost += 0 if reply.cached else reply.price
+            price += reply.price
+            prompt += usage.prompt_tokens or 0
+            kept += usage.cached_prompt_tokens or 0
+            completion += usage.completion_tokens or 0
         return Performed(
-            value=None,
+            value=value,
+            error=error,
             raw=replies[-1].text if replies else None,
-            cost=sum(reply.price for reply in replies if not reply.cached),
-            full_price=sum(reply.price for reply in replies),
+            cost=cost,
+            full_price=price,
             calls=len(replies),
             cached=bool(replies) and all(reply.cached for reply in replies),
-            prompt_tokens=sum(reply.usage.prompt_tokens or 0 for reply in replies),
-            cached_prompt_tokens=sum(reply.usage.cached_prompt_tokens or 0 for reply in replies),
-            completion_tokens=sum(reply.usage.completion_tokens or 0 for reply in replies),
+            prompt_tokens=prompt,
+            cached_prompt_tokens=kept,
+            completion_tokens=completion,
             model=self._role.model,
             fingerprints=tuple(self._fingerprints),
-            versions=tuple(reply.version or 0 for reply in replies),
+            versions=tuple([reply.version or 0 for reply in replies]),
         )

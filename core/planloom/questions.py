@@ -51,12 +51,28 @@ def canonical_json(value: Any) -> bytes:
         raise Misuse(f"the value cannot be part of a question: {error}") from error
 
 
-def _canonical_head(head: Mapping[str, Any]) -> bytes:
-    """Canonical JSON of texts and small integers, for which Python's serialiser gives the same ten times faster."""
+# Writes a text as canonical JSON does, ten times faster than the whole of it would be.
+_quoted = json.encoder.encode_basestring
+_LARGEST_EXACT = 2**53
+
+
+def _message_head(message: Message) -> str:
+    digests = ",".join([f'"{part.digest}"' for part in message.parts])
+    return f'{{"parts":[{digests}],"role":{_quoted(message.role)}}}'
+
+
+def _utf8(head: str) -> bytes:
     try:
-        return json.dumps(head, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
+        return head.encode("utf-8")
     except UnicodeEncodeError as error:
         raise Misuse(f"the question names what holds a lone surrogate, which cannot be sent: {error}") from error
+
+
+def _canonical_sample(sample: tuple[int, int]) -> bytes:
+    run, own = sample
+    if type(run) is int and type(own) is int and max(abs(run), abs(own)) < _LARGEST_EXACT:
+        return b"[%d,%d]" % sample
+    return canonical_json(list(sample))
 
 
 class Part:
@@ -104,8 +120,8 @@ class Message:
 
 def message_of(role: str, *texts: Part | str) -> Message:
     """Return a message of these texts; empty ones are left out."""
-    parts = (text if isinstance(text, Part) else Part(text) for text in texts)
-    return Message(role, tuple(part for part in parts if part.text))
+    parts = [text if isinstance(text, Part) else Part(text) for text in texts]
+    return Message(role, tuple([part for part in parts if part.text]))
 
 
 class Parameters(Mapping[str, Any]):
@@ -166,14 +182,12 @@ class Question:
 
     def _spliced(self) -> bytes:
         """Canonical JSON sorts its keys, so that ready-made parts of it can be put in where they belong."""
-        head = {
-            "endpoint": self.endpoint,
-            "key_version": KEY_VERSION,
-            "messages": [{"role": m.role, "parts": [p.digest for p in m.parts]} for m in self.messages],
-            "model": self.model,
-        }
-        tail = canonical_json(list(self.sample))
-        return _canonical_head(head)[:-1] + b',"parameters":' + self.parameters.canonical + b',"sample":' + tail + b"}"
+        messages = ",".join(_message_head(message) for message in self.messages)
+        head = (
+            f'{{"endpoint":{_quoted(self.endpoint)},"key_version":{KEY_VERSION},"messages":[{messages}],'
+            f'"model":{_quoted(self.model)},"parameters":'
+        )
+        return _utf8(head) + self.parameters.canonical + b',"sample":' + _canonical_sample(self.sample) + b"}"
 
     @property
     def fingerprint(self) -> str:

@@ -356,7 +356,7 @@ class RunHost:
     def _phase(self, call: Call) -> Phase:
         inside = call.scope.get(_PHASE) or self._outer.get(_PHASE)
         name = inside[0] if isinstance(inside, tuple) else NO_PHASE
-        return self.phases.get(name, self._recorder.seconds())
+        return self.phases.find(name) or self.phases.get(name, self._recorder.seconds())
 
     def _group(self, call: Call) -> Group | None:
         group = call.scope.get(_GROUP) or self._outer.get(_GROUP)

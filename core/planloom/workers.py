@@ -30,8 +30,12 @@ class Conversation:
 
     def messages(self) -> tuple[Message, ...]:
         """Return the messages as they are sent."""
-        made = (message_of("system", *self.system), message_of("user", self.prompt, *self.data))
-        return tuple(message for message in made if message.parts)
+        user = message_of("user", self.prompt, *self.data)
+        asked = (user,) if user.parts else ()
+        if not any(self.system):
+            return asked
+        system = message_of("system", *self.system)
+        return (system, *asked) if system.parts else asked
 
 
 @attrs.frozen(kw_only=True)

@@ -1,0 +1,172 @@
+"""How one run of very many workers spends CPU and memory, and how fast it replays.
+
+    python tests/bench/scale_run.py [--workers 50000] [--slices 10] [--in-flight 500] [--profile run|replay]
+
+The model is a client in the same process that answers at once, so that all CPU measured is planloom's own. Each size is
+run in a process of its own. Printed: CPU a worker by slices of the run (start-up is before the first), peak memory,
+seconds of a replay, and of the same job again, which the ledger answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import cProfile
+import json
+import pstats
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from planlang import compile as compile_program
+from planloom.clients import ClientPlugin, Endpoint
+from planloom.former import read_former
+from planloom.hookspecs import hookimpl
+from planloom.listeners import Listener
+from planloom.loom import Job, Loom, open_loom
+from planloom.money import MICRO, Price, Usage
+from planloom.plugins import load_plugins
+from planloom.questions import Question, Reply
+from planloom.settings import STANDARD_ROLES, RoleSettings, Settings
+from planloom.stores import Event
+from planloom.words import build_vocabulary
+
+PLAN = 'phase("Many")\nresult = len(parallel([lambda i=i: agent(f"question {i}") for i in range(args["n"])]))\n'
+
+
+class QuickModel:
+    """Answers at once."""
+
+    async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
+        if began is not None:
+            began()
+        return Reply(
+            text="an answer of some words, as short ones are, and nothing more than that",
+            finish_reason="stop",
+            usage=Usage(prompt_tokens=20, completion_tokens=12),
+            seconds=0.0,
+            model=question.model,
+        )
+
+    async def close(self) -> None:
+        """Hold nothing."""
+
+
+@hookimpl
+def _register_clients(register: Callable[[ClientPlugin], None]) -> None:
+    register(ClientPlugin(name="quick", summary="answers at once", open=lambda endpoint: QuickModel()))
+
+
+def _settings(store: Path, workers: int, in_flight: int) -> Settings:
+    roles = {
+        name: RoleSettings(
+            name=name, endpoint="main", model="m", price=Price(call=MICRO // 1000), parameters={"max_tokens": 100}
+        )
+        for name in STANDARD_ROLES
+    }
+    return Settings(
+        store_path=str(store),
+        endpoints={"main": Endpoint(name="main", client="quick")},
+        roles=roles,
+        workers=workers,
+        in_flight=in_flight,
+    )
+
+
+class _Slices:
+    """CPU seconds of equal slices of a run's workers."""
+
+    def __init__(self, workers: int, slices: int) -> None:
+        self._size = workers // slices
+        self._ended = 0
+        self._cpu: list[float] = []
+
+    def on_event(self, run: str, event: Event) -> None:
+        if event.type != "run.agent_ended":
+            return
+        self._ended += 1
+        if self._ended % self._size == 1:
+            self._cpu.append(time.process_time())
+
+    def microseconds(self) -> list[int]:
+        """Return CPU a worker of each slice but the last, which has no end of its own."""
+        pairs = zip(self._cpu, self._cpu[1:], strict=False)
+        return [round((after - before) * 1e6 / self._size) for before, after in pairs]
+
+
+async def _timed(work: Coroutine[Any, Any, Any], profile: bool) -> tuple[float, float, Any]:
+    profiler = cProfile.Profile()
+    if profile:
+        profiler.enable()
+    wall, cpu = time.perf_counter(), time.process_time()
+    value = await work
+    took = time.perf_counter() - wall, time.process_time() - cpu
+    if profile:
+        profiler.disable()
+        pstats.Stats(profiler, stream=sys.stderr).sort_stats("tottime").print_stats(45)
+    return *took, value
+
+
+async def _measure(options: argparse.Namespace, store: Path) -> dict[str, Any]:
+    registry = load_plugins([("quick", SimpleNamespace(register_clients=_register_clients))])
+    settings = _settings(store, options.workers, options.in_flight)
+    program = compile_program(PLAN, build_vocabulary(registry, settings, ()))
+    job = Job(title="Many", args={"n": options.workers}, cap=1_000_000 * MICRO)
+    slices = _Slices(options.workers, options.slices)
+    async with open_loom(registry, settings) as loom:
+
+        async def run(**more: Any) -> Any:
+            outcome = await loom.run(job, program, PLAN, **more)
+            assert outcome.status == "completed", outcome
+            return outcome
+
+        listener = Listener(name="slices", on_event=slices.on_event)
+        wall, cpu, outcome = await _timed(run(listeners=[listener]), options.profile == "run")
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        replay = await _timed(_replay(loom, run, outcome.run_id), options.profile == "replay")
+        again = await _timed(run(), options.profile == "again")
+        assert again[2].asked == 0
+    return {
+        "workers": options.workers,
+        "run_s": round(wall, 2),
+        "run_cpu_s": round(cpu, 2),
+        "cpu_us_a_worker_by_slice": slices.microseconds() if options.slices else [],
+        "peak_mb": peak,
+        "replay_s": round(replay[0], 2),
+        "replay_cpu_s": round(replay[1], 2),
+        "again_s": round(again[0], 2),
+        "again_cpu_s": round(again[1], 2),
+        "peak_mb_after_all": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+
+
+async def _replay(loom: Loom, run: Callable[..., Coroutine[Any, Any, Any]], run_id: str) -> None:
+    row = loom.store.run(run_id)
+    assert row is not None
+    replayed = await run(former=read_former(loom.store, row), mode="replay")
+    assert replayed.result == row.result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, default=0, help="one size, in this process")
+    parser.add_argument("--slices", type=int, default=10)
+    parser.add_argument("--in-flight", type=int, default=500)
+    parser.add_argument("--profile", choices=("run", "replay", "again"))
+    options = parser.parse_args()
+    if not options.workers:
+        for workers in (2_000, 20_000, 50_000):
+            subprocess.run([sys.executable, __file__, "--workers", str(workers)], check=True)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        print(json.dumps(asyncio.run(_measure(options, Path(folder) / "store.db"))), flush=True)
+
+
+if __name__ == "__main__":
+    main()
