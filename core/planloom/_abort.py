@@ -37,7 +37,12 @@ class Abort:
     def check(self) -> None:
         """Raise the reason, if there is one."""
         if self.reason is not None:
-            raise self.reason
+            raise self._fresh()
+
+    def _fresh(self) -> RunAborted:
+        """Return the reason without the places it was raised at: it is raised once a worker, and would keep them all."""
+        assert self.reason is not None
+        return self.reason.with_traceback(None)
 
     async def until(self, wait: Coroutine[Any, Any, T]) -> T:
         """Wait for something that can be cancelled without loss.
@@ -46,7 +51,7 @@ class Abort:
         """
         if self.reason is not None:
             wait.close()
-            raise self.reason
+            raise self._fresh()
         task = asyncio.current_task()
         assert task is not None
         self._waits.add(task)
@@ -54,8 +59,7 @@ class Abort:
             return await wait
         except asyncio.CancelledError:
             if task in self._woken and task.cancelling() == 1:
-                assert self.reason is not None
-                raise self.reason from None
+                raise self._fresh() from None
             raise
         finally:
             self._waits.discard(task)

@@ -9,6 +9,7 @@ be raised. Who waits holds no slot: other runs may have money.
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -26,6 +27,39 @@ OnCap = Literal["stop", "wait"]
 
 AT_THE_BUDGET = "the budget"
 _POLL_S = 0.02
+
+
+class _Queue:
+    """A lock whose waiters come first come, first served; ten thousand of them can leave at once."""
+
+    def __init__(self) -> None:
+        self._taken = False
+        self._waiters: OrderedDict[asyncio.Future[None], None] = OrderedDict()
+
+    async def __aenter__(self) -> None:
+        if not self._taken:
+            self._taken = True
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters[waiter] = None
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled():
+                self._hand_on()
+            self._waiters.pop(waiter, None)
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._hand_on()
+
+    def _hand_on(self) -> None:
+        while self._waiters:
+            waiter, _ = self._waiters.popitem(last=False)
+            if not waiter.done():
+                waiter.set_result(None)
+                return
+        self._taken = False
 
 
 class BudgetLine:
@@ -52,7 +86,7 @@ class BudgetLine:
         self._abort = abort
         self._emit = emit
         self._pauses = pauses
-        self._head = asyncio.Lock()
+        self._head = _Queue()
         self._waiting = 0
         self._freed = asyncio.Event()
         self._is_paused = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 
 import pytest
 
@@ -109,3 +110,12 @@ def test_a_hold_keeps_every_slot_of_the_endpoint_waiting() -> None:
         assert clock() - began >= 0.095
 
     asyncio.run(play())
+
+
+def test_a_reason_that_ends_a_thousand_workers_does_not_remember_where_each_was() -> None:
+    abort = Abort()
+    abort.set(REASON)
+    for _ in range(1_000):
+        with pytest.raises(RunCancelled):
+            abort.check()
+    assert sum(1 for _ in traceback.walk_tb(REASON.__traceback__)) < 10

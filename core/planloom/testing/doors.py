@@ -23,7 +23,7 @@ from planloom.clients import ClientPlugin, Endpoint, ModelClient
 from planloom.front_door import Asker, Effort, FrontDoor, Mode
 from planloom.money import Price, micro_of
 from planloom.plugins import load_plugins
-from planloom.questions import Question, Reply, message_of
+from planloom.questions import Parameters, Question, Reply, message_of
 from planloom.settings import AtQuota, RoleSettings
 from planloom.stores import Store, StorePlugin
 
@@ -69,6 +69,7 @@ class Doorway:
     ) -> None:
         self.store = store
         self.role = role
+        self._parameters = Parameters(role.parameters)
         self.abort = Abort()
         self.events: list[tuple[str, Mapping[str, Any]]] = []
         self.pauses: list[str | None] = []
@@ -103,7 +104,7 @@ class Doorway:
             endpoint=self.role.endpoint,
             model=self.role.model,
             messages=(message_of("user", before, text),),
-            parameters=self.role.parameters,
+            parameters=self._parameters,
             sample=(0, sample),
         )
 
