@@ -24,7 +24,7 @@ import attrs
 from ._budget_line import OnCap
 from ._errors import Misuse, PlanHeld, PlanRefused, did_you_mean
 from .control import RunControl
-from .gates import Decision, held_advice
+from .gates import Decision
 from .job import Job, plan_hash
 from .jobs import PricedPlan, decide, kits_in, price_plan, require_roles
 from .kits import Kit
@@ -269,7 +269,7 @@ class Planloom:
             await self.loom.keep_unrun(job, priced.source, decision.verdict, reason)
         if decision.verdict == "refused":
             raise PlanRefused(reason)
-        raise PlanHeld(f"{reason}; {held_advice(priced.rehearsal.credits_p90)}, or with `approve`")
+        raise PlanHeld(f"{reason}; approve it with `approve`, here or when the run is resumed")
 
     async def _begin(self, job: Job, source: str, *, program: Any, **options: Any) -> Run:
         """Drive a run in a task; return when it is under way, or raise why it cannot be."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from planloom.testing.folders import Folder
-from planloom.testing.loopback import Received, serving
+from planloom.testing.loopback import Received, json_answer, serving
 
 EACH = 'phase("Scan")\nfound = flatten([scan([p]) for p in work()])\nresult = report(found)\n'
 LEAD = '[roles.lead]\nendpoint = "main"\nmodel = "m-1"\nprice = { call = 0.2 }\n\n[limits]'
@@ -119,3 +119,31 @@ def test_a_repeat_of_an_audit_draws_answers_of_its_own(folder_with: MakeFolder, 
     assert folder.run(*first, "--repeat", "2")[0] == 0
     assert folder.server.total == 2 * once
     assert folder.newest().facts["repeat"] == 1
+
+
+JUDGED = """
+phase("Scan")
+found = dedupe(flatten(parallel([lambda s=s: scan(s) for s in shards(tokens=50000)])))
+phase("Check")
+rounds = parallel([lambda n=n: check(found, sample=n) for n in range(3)])
+result = report(vote(found, flatten(rounds), need=2))
+"""
+
+
+@pytest.mark.slow
+def test_wr15_findings_whose_skeptics_met_a_limit_are_undecided_and_not_refuted(
+    folder_with: MakeFolder, code: Path, model: Any
+) -> None:
+    folder = folder_with()
+    folder.configure(**{"[limits]": f"{LEAD.removesuffix('[limits]')}{LEAD.replace('lead', 'judge')}"})
+    (folder.path / "job.plan").write_text(JUDGED)
+    model.overrides.append(("false alarms", json_answer({"error": {"message": "slow down"}}, status=429)))
+    exit_code, _, remarks = folder.run("audit", str(code), "--plan", "job.plan", "--out", "report")
+    assert exit_code == 3, remarks
+    report = report_of(folder)
+    assert report["findings"] == []
+    assert len(report["undecided"]) == 3
+    assert "holes" in report["caveats"][0]
+    model.overrides.clear()
+    assert folder.run("resume", folder.newest().id)[0] == 0
+    assert len(report_of(folder)["findings"]) == 3
