@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ._chance import Chance, chance_line
     from ._commands import bench_command, score_command, to_json
     from ._demo import demo_command
-    from ._errors import BadBenchmark, BadFindings, BenchError, ExamplesLeft
+    from ._errors import BadBenchmark, BadFindings, BenchError, DeafProofs, ExamplesLeft, TooFewBugs
     from ._intervals import wilson
     from ._key import KINDS, Key, KeyEntry, read_key
     from ._reports import Report, Reported, load_report, read_report
@@ -41,6 +41,7 @@ __all__ = [
     "Bench",
     "BenchError",
     "Chance",
+    "DeafProofs",
     "ExamplesLeft",
     "Key",
     "KeyEntry",
@@ -50,6 +51,7 @@ __all__ = [
     "Score",
     "Scorer",
     "Tally",
+    "TooFewBugs",
     "bench_command",
     "chance_line",
     "demo_command",
@@ -95,7 +97,9 @@ __getattr__ = late_names(
             "BadBenchmark",
             "BadFindings",
             "BenchError",
+            "DeafProofs",
             "ExamplesLeft",
+            "TooFewBugs",
         ),
         "_intervals": ("wilson",),
         "_key": (

@@ -4,7 +4,9 @@ Misuse
 └── BenchError
     ├── BadBenchmark     a folder is no benchmark, or its key does not fit its files
     ├── BadFindings      a file or value holds no list of findings
-    └── ExamplesLeft     a source text hides an example where it cannot be cut out
+    ├── DeafProofs       the examples pass whatever is done to the code
+    ├── ExamplesLeft     a source text hides an example where it cannot be cut out
+    └── TooFewBugs       a library does not hold as many bugs as were asked for
 """
 
 from __future__ import annotations
@@ -24,5 +26,13 @@ class BadFindings(BenchError):
     """There is no list of findings in what was given."""
 
 
+class DeafProofs(BenchError):
+    """The examples pass whatever is done to the code: the proofs do not see what they should."""
+
+
 class ExamplesLeft(BenchError):
     """An example stands where it cannot be cut out line by line."""
+
+
+class TooFewBugs(BenchError):
+    """The library does not hold as many bugs as were asked for."""

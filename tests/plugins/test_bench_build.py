@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from planloom.plugins import load_plugins
-from planloom_bench import KINDS, load_bench
-from planloom_bench.building import Built, DeafProofs, LeftOut, Library, TooFewBugs, build
+from planloom_bench import KINDS, DeafProofs, TooFewBugs, load_bench
+from planloom_bench.building import Built, LeftOut, Library, build
 from planloom_bench.building.command import build_command
 from planloom_bench.building.journal import Journal
 from planloom_bench.proving import Job, Outcome
@@ -109,6 +109,11 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 
 @pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return library(tmp_path_factory.mktemp("few"), modules(2))
+
+
+@pytest.fixture(scope="module")
 def built(rows: Library) -> Built:
     return build(rows, seed=1, bugs=6)
 
@@ -152,14 +157,12 @@ def test_the_library_is_as_it_was_and_holds_nothing_new(rows: Library, built: Bu
     assert all((rows.root / source.path).read_text() == source.text for source in rows.files)
 
 
-def test_a_build_that_was_stopped_goes_on_with_the_proofs_that_it_has(
-    rows: Library, built: Built, tmp_path: Path
-) -> None:
-    build(rows, seed=1, bugs=6, journal=tmp_path)
+def test_a_build_that_was_stopped_goes_on_with_the_proofs_that_it_has(few: Library, tmp_path: Path) -> None:
+    whole = build(few, seed=1, bugs=2, journal=tmp_path)
     journal = tmp_path / "proofs.jsonl"
     lines = journal.read_text().splitlines(keepends=True)
     journal.write_text("".join(lines[: len(lines) // 2]) + lines[-1][:20])
-    assert build(rows, seed=1, bugs=6, journal=tmp_path) == built
+    assert build(few, seed=1, bugs=2, journal=tmp_path) == whole
     kept = [json.loads(line)[0] for line in journal.read_text().splitlines() if line.endswith("]")]
     assert len(kept) == len(set(kept)) == len(lines)
 
@@ -321,13 +324,13 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_command_writes_a_benchmark_that_can_be_scored_the_same_bytes_each_time(
-    rows: Library, tmp_path: Path
+    few: Library, tmp_path: Path
 ) -> None:
     for name in ("one", "two"):
-        result = run(rows.root, "--bugs", 4, "--seed", 5, "--out", tmp_path / name)
+        result = run(few.root, "--bugs", 2, "--seed", 5, "--out", tmp_path / name)
         assert result.exit_code == 0, result.output
     bench = load_bench(tmp_path / "one")
-    assert len(bench.key) == 4
+    assert len(bench.key) == 2
     assert {entry.kind for entry in bench.key.entries} <= set(KINDS)
     assert not any(">>>" in file.text for file in bench.files.values())
     assert files_of(tmp_path / "one") == files_of(tmp_path / "two")

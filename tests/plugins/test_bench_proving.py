@@ -6,6 +6,8 @@ import py_compile
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -63,14 +65,13 @@ def processes_of(prover: ForkingProver) -> int:
     """How many processes have the prover's folder in their command line: the server and what it forked."""
     process = prover._process
     assert process is not None
-    mark = process._scratch.encode()
-    lines = []
+    return sum(process._scratch in line for line in command_lines())
+
+
+def command_lines() -> Iterator[str]:
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            lines.append(entry.read_bytes())
-        except OSError:
-            continue
-    return sum(mark in line for line in lines)
+        with suppress(OSError):
+            yield entry.read_text(errors="replace")
 
 
 HOSTILE = [
@@ -304,6 +305,22 @@ def test_a_server_that_is_lost_is_started_again(library: Path) -> None:
         os.killpg(process._process.pid, 9)
         assert prover.prove(job(library, GOOD)).fate == "lost"
         assert counts(prover.prove(job(library, GOOD))) == ("ran", 0, 2)
+
+
+@linux
+def test_a_prover_that_is_closed_during_a_proof_ends_it_at_once(library: Path) -> None:
+    prover = ForkingProver()
+    proof = job(library, example("while True: pass"), limit_s=30)
+    with ThreadPoolExecutor(1) as thread:
+        under_way = thread.submit(prover.prove, proof)
+        while prover._process is None or processes_of(prover) < 2:
+            time.sleep(0.02)
+        mark, began = prover._process._scratch, time.monotonic()
+        prover.close()
+        assert under_way.result().fate == "lost"
+    while any(mark in line for line in command_lines()):
+        time.sleep(0.02)
+    assert time.monotonic() - began < 5
 
 
 def test_a_busy_machine_does_not_make_a_proof_time_out(prover: ForkingProver, library: Path) -> None:

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 from planloom.late import late_names
 
 if TYPE_CHECKING:
-    from .canary import DeafProofs
     from .library import Built, LeftOut, Library, Planted
-    from .search import TooFewBugs, build
+    from .search import build
 
-__all__ = ["Built", "DeafProofs", "LeftOut", "Library", "Planted", "TooFewBugs", "build"]
+__all__ = ["Built", "LeftOut", "Library", "Planted", "build"]
 
 __getattr__ = late_names(
     __name__,
     {
-        "search": ("TooFewBugs", "build"),
-        "canary": ("DeafProofs",),
+        "search": ("build",),
         "library": ("Built", "LeftOut", "Planted", "Library"),
     },
 )

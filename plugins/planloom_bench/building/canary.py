@@ -11,22 +11,18 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from planloom_bench._errors import BenchError
+from planloom_bench._errors import DeafProofs
 from planloom_bench.mutators import ParsedFile
 from planloom_bench.proving.inside.jobs import RAN
 
 from .candidates import Candidate
 from .workers import Proofs
 
-__all__ = ["DeafProofs", "check_proofs"]
+__all__ = ["check_proofs"]
 
 _TRIED = 8
 _EXAMPLE = re.compile(r"^\s*(?:>>>|\.\.\.) (.*)$", re.MULTILINE)
 _INDENTATION = re.compile(r"[ \t]*")
-
-
-class DeafProofs(BenchError):
-    """The examples pass whatever is done to the code: the proofs do not see what they should."""
 
 
 def check_proofs(proofs: Proofs, candidates: Sequence[Candidate]) -> None:

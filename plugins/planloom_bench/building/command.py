@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -89,4 +90,5 @@ def _left_out(built: Built) -> str:
 
 
 def _show_progress(stage: str, done: int, of: int) -> None:
-    click.echo(f"\r{stage}: {done} of {of} \033[K", nl=done == of, err=True)
+    if sys.stderr.isatty():
+        click.echo(f"\r{stage}: {done} of {of} \033[K", nl=done == of, err=True)

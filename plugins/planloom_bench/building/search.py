@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from planloom_bench._errors import BenchError
+from planloom_bench._errors import TooFewBugs
 from planloom_bench.mutators import TWELVE_KINDS, Mutator
 from planloom_bench.proving import Outcome
 from planloom_bench.proving.inside.jobs import RAN
@@ -21,7 +21,7 @@ from .library import Built, LeftOut, Library, Planted
 from .order import spread
 from .workers import Proofs, Workers
 
-__all__ = ["MOST_FAILING", "Progress", "TooFewBugs", "build"]
+__all__ = ["MOST_FAILING", "Progress", "build"]
 
 # A bug that most examples notice is no bug that an auditor has to look for.
 MOST_FAILING = 0.4
@@ -29,10 +29,6 @@ MOST_FAILING = 0.4
 _COLD_LIMIT_S = 10.0
 
 Progress = Callable[[str, int, int], None]
-
-
-class TooFewBugs(BenchError):
-    """The library does not hold as many bugs as were asked for."""
 
 
 def build(

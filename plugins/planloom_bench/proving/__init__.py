@@ -1,4 +1,19 @@
-"""Proving with doctests that an edit breaks a library, in a process that can do no harm."""
+"""Proving with doctests that an edit breaks a library, in a process that can do little harm.
+
+What holds, and against what:
+
+- A proof that hangs, crashes, exits or floods is ended with all it started, on every system.
+- Python code is refused the network, other processes, input, and changes to files outside a folder of its own that is
+  removed afterwards, on every system (an audit hook).
+- Code beside Python (extension modules, ctypes) is refused writing outside the folder, running programs, TCP and
+  signals to others where Linux has Landlock (5.13 and later; TCP from 6.7, signals from 6.12), and every network where
+  root or user namespaces allow one to be left.
+- Memory, file size and processor time are limited (macOS may not limit memory). The number of processes is not: code
+  beside Python may fork, and what it leaves is killed when the proof ends.
+- Reading is not refused: a library can read what the user can. It sees none of the user's environment variables.
+
+It keeps mistakes and carelessness in; it is no prison for code that is written to break out.
+"""
 
 from __future__ import annotations
 

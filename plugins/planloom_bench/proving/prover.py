@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
+import selectors
 import shutil
 import signal
 import subprocess
@@ -73,42 +73,40 @@ class ForkingProver:
     """Keeps one server, which forks a child for each job. It owns the server and the server's folder."""
 
     def __init__(self) -> None:
-        self.held = ""
         self._process: _Process | None = None
         self._closed = False
-        self._changing = threading.Lock()
+        # Held while a job is under way, so that no pipe is closed under its reader.
+        self._asking = threading.Lock()
 
     def prove(self, job: Job) -> Outcome:
         """How the job went; the server is started when there is none."""
-        try:
-            return outcome_from(self._server().ask(job))
-        except (OSError, ValueError) as error:
-            self._drop()
-            return Outcome(jobs.LOST, detail=str(error))
+        with self._asking:
+            try:
+                return outcome_from(self._server().ask(job))
+            except (OSError, ValueError) as error:
+                self._drop()
+                return Outcome(jobs.LOST, detail=str(error))
 
     def close(self) -> None:
         """End the server for good; from another thread too, where a proof under way is then lost."""
-        with self._changing:
-            self._closed = True
-        self._drop()
+        self._closed = True
+        process = self._process
+        if process is not None:
+            process.kill()
+        with self._asking:
+            self._drop()
 
     def _server(self) -> _Process:
-        with self._changing:
-            if self._closed:
-                raise ConnectionError("the prover is closed")
-            process = self._process
-            started = process is None
-            if process is None:
-                process = self._process = _Process("serve")
-        if started:
-            self.held = outcome_from(process.line(_START_S)).detail
-        return process
+        if self._process is None:
+            self._process = _Process("serve")
+        if self._closed:
+            raise ConnectionError("the prover is closed")
+        return self._process
 
     def _drop(self) -> None:
-        with self._changing:
-            process, self._process = self._process, None
-        if process is not None:
-            process.close()
+        if self._process is not None:
+            self._process.close()
+            self._process = None
 
     def __enter__(self) -> ForkingProver:
         return self
@@ -141,7 +139,6 @@ class _Process:
 
     def __init__(self, role: str) -> None:
         self._scratch = tempfile.mkdtemp(prefix="planloom-proof-")
-        self._pending = b""
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, on our own program
             [sys.executable, "-B", "-P", "-c", _LAUNCH, _INSIDE, self._scratch, role],
             stdin=subprocess.PIPE,
@@ -154,30 +151,30 @@ class _Process:
         )
 
     def ask(self, job: Job) -> bytes:
-        """The line that answers a job."""
+        """The line that answers a job.
+
+        :raises TimeoutError: none came in time.
+        :raises ConnectionError: the process has ended.
+        """
         stdin = self._process.stdin
         assert stdin is not None, "opened as a pipe"
         rest = memoryview(to_line(job))
         while rest:
             rest = rest[stdin.write(rest) :]
-        return self.line(WALL_FACTOR * job.limit_s + _START_S)
+        return self._line(WALL_FACTOR * job.limit_s + _START_S)
 
-    def line(self, timeout_s: float) -> bytes:
-        """The next line of answers.
-
-        :raises TimeoutError: none came in time.
-        :raises ConnectionError: the process has ended.
-        """
-        stdout, until = self._process.stdout, time.monotonic() + timeout_s
+    def _line(self, timeout_s: float) -> bytes:
+        stdout, until, line = self._process.stdout, time.monotonic() + timeout_s, b""
         assert stdout is not None, "opened as a pipe"
-        while b"\n" not in self._pending:
-            if not select.select([stdout], [], [], max(0.0, until - time.monotonic()))[0]:
-                raise TimeoutError(f"no answer within {timeout_s:g} s")
-            piece = stdout.read(1 << 16)
-            if not piece:
-                raise ConnectionError("the process of proofs has ended")
-            self._pending += piece
-        line, _, self._pending = self._pending.partition(b"\n")
+        with selectors.DefaultSelector() as selector:
+            selector.register(stdout, selectors.EVENT_READ)
+            while not line.endswith(b"\n"):
+                if not selector.select(max(0.0, until - time.monotonic())):
+                    raise TimeoutError(f"no answer within {timeout_s:g} s")
+                piece = stdout.read(1 << 16)
+                if not piece:
+                    raise ConnectionError("the process of proofs has ended")
+                line += piece
         return line
 
     def ending(self) -> Outcome:
@@ -187,10 +184,14 @@ class _Process:
         except subprocess.TimeoutExpired:
             return Outcome(jobs.TIMED_OUT, detail="closed its answer and went on")
 
-    def close(self) -> None:
-        """Kill the process with its session's group, and remove its folder."""
+    def kill(self) -> None:
+        """Kill the process with its group; whoever waits for an answer learns that there is none."""
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Kill the process, and remove its folder."""
+        self.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+import signal
 import struct
 import sys
 from contextlib import suppress
@@ -22,7 +23,7 @@ FILE_BYTES = 16 << 20
 OPEN_FILES = 256
 
 _NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000
-_SET_CHILD_SUBREAPER, _SET_NO_NEW_PRIVILEGES = 36, 38
+_SET_DEATH_SIGNAL, _SET_CHILD_SUBREAPER, _SET_NO_NEW_PRIVILEGES = 1, 36, 38
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _EXECUTE, _WRITE_FILE, _REFER, _TRUNCATE = 1 << 0, 1 << 1, 1 << 13, 1 << 14
 # Removing and making folders, files, devices, sockets, pipes and links.
@@ -49,6 +50,13 @@ def _limit(what: int, most: int, at_last: int | None = None) -> None:
 def adopt_orphans() -> bool:
     """Make processes whose parents end children of this one, so that they can be found and ended."""
     return _on_linux("prctl", _SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def die_with_parent(parent: int) -> None:
+    """Be killed when the process that started this one ends, as it may have done already."""
+    _on_linux("prctl", _SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def leave_network() -> bool:

@@ -26,6 +26,7 @@ WALL_FACTOR = 5
 _LOOK_EVERY_S = 0.05
 _ANSWER_BYTES = 1 << 20
 _SWEEPS = 200
+_GRACE_S = 5
 
 
 def serve(scratch: str) -> None:
@@ -33,8 +34,7 @@ def serve(scratch: str) -> None:
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb", buffering=0)
     silence()
     kernel.adopt_orphans()
-    held = {"network": kernel.leave_network()}
-    answers.write(to_line(Outcome("ready", detail=",".join(name for name, holds in held.items() if holds))))
+    kernel.leave_network()
     compiled: Compiled = {}
     while line := requests.readline():
         gc.collect()
@@ -69,9 +69,10 @@ def _learn(outcome: Outcome, compiled: Compiled) -> None:
 def _forked(job: Job, compiled: Compiled, folder: str) -> Outcome:
     os.mkdir(folder)
     reading, writing = os.pipe()
+    server = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _child(job, compiled, folder, reading, writing)
+        _child(job, compiled, folder, writing, server)
     os.close(writing)
     try:
         return _awaited(job, pid, reading)
@@ -81,9 +82,12 @@ def _forked(job: Job, compiled: Compiled, folder: str) -> Outcome:
         shutil.rmtree(folder, onerror=_make_removable)
 
 
-def _child(job: Job, compiled: Compiled, folder: str, reading: int, writing: int) -> None:
+def _child(job: Job, compiled: Compiled, folder: str, writing: int, server: int) -> None:
     try:
+        kernel.die_with_parent(server)
         os.setsid()
+        # Where no system call ties it to the server, time does.
+        signal.alarm(int(WALL_FACTOR * job.limit_s) + _GRACE_S)
         silence()
         # All but the way to answer: the server's own pipes are nothing for a library to find.
         os.closerange(3, writing)
