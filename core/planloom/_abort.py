@@ -40,7 +40,7 @@ class Abort:
             raise self._fresh()
 
     def _fresh(self) -> RunAborted:
-        """Return the reason without the places it was raised at: it is raised once a worker, and would keep them all."""
+        """Return the reason without the places where it was raised: once a worker, and it would keep them all."""
         assert self.reason is not None
         return self.reason.with_traceback(None)
 
