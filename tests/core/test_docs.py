@@ -101,3 +101,13 @@ def test_the_configurations_of_the_how_to_are_valid(registry: Registry, tmp_path
 def test_every_command_of_the_readme_is_there(registry: Registry) -> None:
     named = set(re.findall(r"planloom ([a-z]+)", (ROOT / "README.md").read_text()))
     assert named - set(registry.names("command")) <= {"runs"}
+
+
+def test_the_page_of_words_lists_every_word_of_the_core_as_plans_call_it(registry: Registry, tmp_path: Path) -> None:
+    listed = re.findall(r"^\| `(\w+)\((.*)\)` \|", (ROOT / "docs/reference/words.md").read_text(), re.MULTILINE)
+    words = build_vocabulary(registry, load_settings(registry, folder=tmp_path, environ={}), ()).words
+    bare = {
+        name: ", ".join(str(p.replace(annotation=p.empty)) for p in word.signature.parameters.values())
+        for name, word in words.items()
+    }
+    assert dict(listed) == bare
