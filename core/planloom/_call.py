@@ -91,7 +91,8 @@ class Call:
         self._refusals = 0
         self._answers = errand.lane.slots.answers
         self._waited_s = 0.0
-        self._begun = self._asking = False
+        self._begun = False
+        self._asking = False  # from the request until its answer is committed, or it brought none
         self._deserted = False
         self.task: asyncio.Task[Reply] = asyncio.ensure_future(self._run())
 
@@ -138,11 +139,8 @@ class Call:
         self._billed = self._asking = True
         self._attempt += 1
         errand.effort.attempts += 1
-        try:
-            answer = await errand.effort.within(errand.client.ask(errand.question, began=self._turn.began))
-            return _priced(answer, errand.question, errand.role)
-        finally:
-            self._asking = False
+        answer = await errand.effort.within(errand.client.ask(errand.question, began=self._turn.began))
+        return _priced(answer, errand.question, errand.role)
 
     async def _answered(self, reply: Reply) -> Reply:
         self._turn.began()
@@ -185,6 +183,7 @@ class Call:
 
         :raises ModelError: there is none.
         """
+        self._asking = False
         self._billed = error.maybe_billed
         if error.maybe_billed:
             await self._leave_uncertain()
