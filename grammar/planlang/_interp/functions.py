@@ -192,17 +192,20 @@ def function_value(build: Build, node: Def | Lambda) -> Code:
         memory[0] -= size
         if memory[0] < 0:
             raise fail(offset, build.meter.memory_error())
-        named = dict(zip(keyword_names, values[count:], strict=True)) if keyword_names else _NONE
-        cells = tuple([frame[slot] for slot in captured]) if captured else ()
-        return GuestFunction(code, tuple(values[:count]), named, cells)
+        made = GuestFunction()
+        made.code = code
+        made.defaults = tuple(values[:count] if keyword_names else values)
+        made.keyword_defaults = dict(zip(keyword_names, values[count:], strict=True)) if keyword_names else _NONE
+        made.cells = tuple([frame[slot] for slot in captured]) if captured else ()
+        return made
 
-    height = 3 + max((part.height for part in parts), default=0)
-
-    def run(frame: Frame) -> GuestFunction:
-        return make(frame, [part.run(frame) for part in parts])
-
+    height = 3 + tallest(parts)
+    runs = [part.run for part in parts]
+    if len(parts) == 1 and parts[0].slot:  # `lambda x=x: ...`, which every thunk is
+        slot = parts[0].slot
+        return Code(lambda frame: make(frame, [frame[slot]]), False, height)
     if not any(part.waits for part in parts):
-        return Code(run, False, height)
+        return Code(lambda frame: make(frame, [run(frame) for run in runs]), False, height)
 
     async def run_waiting(frame: Frame) -> GuestFunction:
         return make(frame, [await part.run(frame) if part.waits else part.run(frame) for part in parts])

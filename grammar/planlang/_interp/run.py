@@ -18,7 +18,7 @@ from .functions import fill_frame
 from .meter import Meter
 from .place import Bridge
 from .places import Places
-from .tasks import Task
+from .tasks import root_task
 from .values import UNBOUND, Frame
 from .window import Window
 from .words import word_value
@@ -34,7 +34,7 @@ class Run:
         self._source, self._module, self._vocabulary, self._host = source, module, vocabulary, host
         self._places = Places(source)
         self.window = Window(self.meter, self._places.error)
-        self._root = Task(self.meter, "", None, {})
+        self._root = root_task(self.meter)
 
     def fail(self, error: Exception) -> PlanError:
         """Return the plan error for an exception that no operation of the plan caused."""
@@ -68,8 +68,7 @@ class Run:
 
     def _values(self, args: dict[str, Any]) -> dict[str, Any]:
         """Return the vocabulary's values: read-only, but for the arguments, which belong to the root task."""
-        read_only = Task(self.meter, "", None, {})
-        read_only.read_only = True
+        read_only = root_task(self.meter, read_only=True)
         made = {}
         for name, value in self._vocabulary.values.items():
             given = args if name == "args" and args else value.make(self._host)

@@ -21,7 +21,7 @@ from planlang._errors import PlanAborted, PlanError, PlanFailed, PlanLimitError
 from .border import to_host
 from .invoke import call_builtin
 from .meter import Meter
-from .tasks import Task
+from .tasks import Task, child_task
 from .values import Builtin, Frame, GuestFunction, WordValue, type_name
 
 if TYPE_CHECKING:
@@ -204,9 +204,8 @@ class Window:
             self._pump()
 
     async def _run_thunk(self, group: Group, at: int) -> None:
-        parent, meter = group.parent, self._meter
-        task = Task(meter, f"{group.path}.{group.first + at}", parent, parent.scope.copy())
-        task.seated = True
+        meter = self._meter
+        task = child_task(group.parent, f"{group.path}.{group.first + at}")
         frame: Frame = [task, group.depth, 0, None]
         thunk = group.thunks[at]
         try:
