@@ -48,11 +48,15 @@ class Planted:
 
 @attrs.frozen(kw_only=True)
 class LeftOut:
-    """A file in which nothing can be planted: ``reason`` is one of a few, for counting, ``detail`` is of this file."""
+    """A file in which nothing can be planted.
+
+    :ivar reason: one of a few, for counting.
+    :ivar detail: what happened in this file, for people; it may hold a time or an address, and so differ each time.
+    """
 
     path: str
     reason: str
-    detail: str = ""
+    detail: str = attrs.field(default="", eq=False)
 
 
 @attrs.frozen(kw_only=True)
