@@ -1,7 +1,7 @@
 """What an example looks like in running text: a prompt, then everything up to the next blank line.
 
-A prompt begins a line, or follows a colon, a quote, an opening bracket or the mark of a comment; ``x >>> y`` in prose is
-somebody's shift operator.
+A prompt begins a line, or follows a colon, a quote, an opening bracket or the mark of a comment; ``x >>> y`` in prose
+is somebody's shift operator.
 """
 
 from __future__ import annotations

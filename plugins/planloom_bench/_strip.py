@@ -1,14 +1,15 @@
 """Source without its doctest examples: what an auditor may read of a library that its examples describe.
 
 An example tells what a function must return, so it would give every planted bug away. Only examples go: the prose of a
-docstring, its quotes and the line ends of the file stay as they were. Examples hide in strings of every kind, docstrings
-or not, and, commented out, in comments. What cannot be cut out line by line is refused: such a file is not shown.
+docstring, its quotes and the line ends of the file stay as they were. Examples hide in strings of every kind and,
+commented out, in comments. What cannot be cut out line by line is refused: such a file is not shown.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 
 from planloom_code import Unparsable, parse
 
@@ -41,22 +42,22 @@ def strip_examples(text: str) -> str:
 
 
 def _stripped(text: str) -> str:
-    tree = parse(text)
+    nodes = list(ast.walk(parse(text)))
     lines: list[str] = _LINE.findall(text)
-    for literal in sorted(literals_with_examples(tree, lines), key=lambda found: found.first, reverse=True):
+    for literal in sorted(literals_with_examples(nodes, lines), key=lambda found: found.first, reverse=True):
         lines[literal.first - 1 : literal.last] = _strip_literal(lines[literal.first - 1 : literal.last], literal)
     stripped = "".join(without_commented_examples(lines))
-    _check(tree, stripped)
+    _check(nodes, stripped)
     return stripped
 
 
-def _check(before: ast.Module, stripped: str) -> None:
+def _check(before: Sequence[ast.AST], stripped: str) -> None:
     """Only strings have changed, and none of them holds an example any more.
 
     :raises ExamplesLeft: it is not so.
     """
     try:
-        after = parse(stripped)
+        after = list(ast.walk(parse(stripped)))
     except Unparsable as error:
         raise ExamplesLeft(f"without its examples the text {error.reason}; leave this file out") from error
     line = example_elsewhere(after, _LINE.findall(stripped))
@@ -66,17 +67,18 @@ def _check(before: ast.Module, stripped: str) -> None:
         raise ExamplesLeft("its examples are written into its code; leave this file out")
 
 
-def _without_strings(tree: ast.Module) -> str:
-    for node in ast.walk(tree):
+def _without_strings(nodes: Sequence[ast.AST]) -> str:
+    """All that a module says, but for what stands in its strings; the module comes first."""
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node.value = ""
-    return ast.dump(tree)
+    return ast.dump(nodes[0])
 
 
 def _strip_literal(block: list[str], literal: Literal) -> list[str]:
     """The lines of one string literal without its examples, closed as it was."""
     opening = _OPENING.match(block[0], literal.start)
-    if opening is None or len(block) == 1:
+    if opening is None or len(opening[1]) == 1 or len(block) == 1:
         return block
     closing = literal.stop - len(opening[1])
     head, tail = block[0][: opening.end()], block[-1][closing:]

@@ -80,6 +80,73 @@ def test_line_ends_stay_as_they_were() -> None:
     assert strip_examples(text) == 'def f():\r\n    """First.\r\n\r\n    Last.\r\n    """\r\n'
 
 
-def test_an_example_that_cannot_be_cut_out_is_an_error_with_its_line() -> None:
+def test_comments_behind_code_lose_their_examples() -> None:
+    assert strip_examples("x = f(2)  # >>> f(2)\ny = '# >>> f'\n") == "x = f(2)\ny = '# >>> f'\n"
+
+
+def test_examples_behind_words_go_with_their_answers() -> None:
+    text = source(["", "Example: >>> f(2)", "3", "", "Or ``>>> f(1)``.", "", "Last."])
+    assert strip_examples(text) == source(["", "Last."])
+
+
+def test_a_shift_operator_in_prose_is_no_prompt() -> None:
+    text = source(["", "As x >>> y in other languages, or >>>= there."])
+    assert strip_examples(text) == text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'f.__doc__ = """Prose.\n\n>>> f()\n1\n"""\n',
+        'TEXT = """Prose.\n\n>>> f()\n1\n"""\n',
+        '__test__["f"] = """Prose.\n\n>>> f()\n1\n"""\n',
+        'class A:\n    x = 1\n    """Prose.\n\n    >>> A.x\n    1\n    """\n',
+        'def f():\n    def g():\n        """Prose.\n\n        >>> g()\n        """\n',
+        'call("""Prose.\n\n>>> f()\n1\n""", """Prose.\n\n>>> f()\n1\n""")\n',
+    ],
+)
+def test_examples_go_wherever_a_string_is_written_over_several_lines(code: str) -> None:
+    stripped = strip_examples(code)
+    assert ">>>" not in stripped
+    assert "Prose." in stripped
+
+
+def test_a_line_that_is_continued_is_no_line_that_is_left() -> None:
+    assert strip_examples('"""\\\n>>> f()\n1\n"""\n') == '"""Undescribed."""\n'
+
+
+def test_a_last_line_that_ends_in_a_quote_keeps_the_closing_quotes_below() -> None:
+    assert strip_examples('"""Say "so"\n\n>>> 1\n1\n"""\n') == '"""Say "so"\n"""\n'
+
+
+def test_prose_that_the_docstring_closes_on_keeps_its_quotes() -> None:
+    assert strip_examples('"""First.\n\n>>> 1\n1\n\nLast."""\n') == '"""First.\n\nLast."""\n'
+
+
+@pytest.mark.parametrize("code", ["print('>>> ', end='')\n", "PS1 = '>>> %s'\n", 'b"""Prose."""\n', "x = '>>> f(1)'\n"])
+def test_programs_that_print_prompts_are_left_alone(code: str) -> None:
+    assert strip_examples(code) == code
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'def f():\n    "First.\\n>>> f()\\n1"\n',
+        'b"""\n>>> f()\n1\n"""\n',
+        'x = 1\nf"""\n>>> f()\n{x}\n"""\n',
+        'call("First.\\n"\n  ">>> f()\\n"\n  "1\\n")\n',
+        "def f(:\n    pass  # >>> f()\n",
+    ],
+)
+def test_an_example_that_cannot_be_cut_out_is_refused(code: str) -> None:
+    with pytest.raises(ExamplesLeft, match="leave this file out"):
+        strip_examples(code)
+
+
+def test_a_text_that_does_not_parse_and_has_no_prompt_stays() -> None:
+    assert strip_examples("def f(:\n") == "def f(:\n"
+
+
+def test_an_example_that_cannot_be_cut_out_is_named_with_its_line() -> None:
     with pytest.raises(ExamplesLeft, match="line 2 holds an example"):
         strip_examples('def f():\n    "First.\\n>>> f()\\n1"\n')
