@@ -6,7 +6,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 SOURCES := grammar core plugins tests data
 
-.PHONY: audit test test-all lint types contract unit format docs bench bench-language fuzz clean
+.PHONY: audit test test-all lint types contract unit format docs bench bench-language bench-runtime fuzz clean
 
 audit: $(VENV)/.audit
 	$(BIN)/planloom demo
@@ -40,6 +40,16 @@ build/bench-language/.peers: $(BIN)/python pyproject.toml
 	$(BIN)/python -m venv build/bench-language
 	build/bench-language/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
 		starlark-pyo3 pydantic-monty smolagents asteval simpleeval cel-python RestrictedPython
+	touch $@
+
+# Beside other engines that survive a kill, likewise.
+bench-runtime: build/bench-runtime/.peers
+	build/bench-runtime/bin/python -m tests.bench.bench_runtime
+
+build/bench-runtime/.peers: $(BIN)/python pyproject.toml
+	$(BIN)/python -m venv build/bench-runtime
+	build/bench-runtime/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' \
+		psutil langgraph langgraph-checkpoint-sqlite "dask[distributed]" dbos pysqlite3-binary
 	touch $@
 
 FUZZ_S ?= 600

@@ -1,0 +1,231 @@
+"""What durability costs, beside other engines: ``make bench-runtime``.
+
+Every contestant does the same task against the same server (see ``runtime/_contestant.py``): a fan-out of questions
+whose answers must survive a ``kill -9``. Walls are medians of some turns, taken in turn, imports excluded; ratios are
+to plain aiohttp with one SQLite commit an answer in the same sitting. Then each is killed when the server has answered
+two fifths, and started again: which answers that had been delivered does it ask for once more?
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+import psutil
+from tests.bench.bench import machine
+
+REPOSITORY = Path(__file__).parents[2]
+MODULE = (sys.executable, "-m")
+CONTESTED = "tests.bench.runtime"
+RESULTS = REPOSITORY / "docs" / "reference" / "benchmarks-runtime.json"
+FLOOR = "plain aiohttp + SQLite"
+CONTESTANTS = {
+    FLOOR: "plain",
+    "planloom, the door alone": "planloom_door",
+    "planloom, a whole run": "planloom_plan",
+    "LangGraph": "langgraph_peer",
+    "Dask distributed + SQLite": "dask_peer",
+    "DBOS on SQLite": "dbos_peer",
+}
+KILL_SHARE = 0.4
+PATIENCE_S = 180.0
+LOOK_S = 0.02
+
+
+@attrs.frozen(kw_only=True)
+class Task:
+    """What every contestant is given."""
+
+    calls: int
+    at_once: int
+    url: str
+
+    def environment(self, folder: Path) -> dict[str, str]:
+        """Return the environment of a contestant."""
+        own = {
+            "BENCH_URL": self.url,
+            "BENCH_CALLS": str(self.calls),
+            "BENCH_AT_ONCE": str(self.at_once),
+            "BENCH_FOLDER": str(folder),
+        }
+        return {**os.environ, **own}
+
+
+@contextmanager
+def counting_model(latency_s: float) -> Iterator[str]:
+    """Serve the model in another process; gives its address."""
+    command = (*MODULE, f"{CONTESTED}.counting_model", str(latency_s))
+    with subprocess.Popen(command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        yield server.stdout.readline().strip()
+        server.stdin.close()
+
+
+def stats(url: str) -> dict[str, Any]:
+    """Return what the server has counted."""
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/stats") as answer:
+        counts: dict[str, Any] = json.load(answer)
+        return counts
+
+
+def start(script: str, task: Task, folder: Path) -> subprocess.Popen[bytes]:
+    """Start a contestant in a session of its own, its output in the folder."""
+    with (folder / "said.txt").open("wb") as said:
+        return subprocess.Popen(
+            (*MODULE, f"{CONTESTED}.{script}"),
+            cwd=REPOSITORY,
+            env=task.environment(folder),
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def result_of(folder: Path) -> dict[str, Any]:
+    """Return what a contestant reported.
+
+    :raises RuntimeError: it reported nothing.
+    """
+    said = (folder / "said.txt").read_text(encoding="utf-8", errors="replace")
+    for line in reversed(said.splitlines()):
+        if line.startswith('{"answers"'):
+            result: dict[str, Any] = json.loads(line)
+            return result
+    raise RuntimeError(f"no result: {said[-1_500:]}")
+
+
+class Peak:
+    """The most memory that a process and its children held at any look."""
+
+    def __init__(self, pid: int) -> None:
+        self._process = psutil.Process(pid)
+        self.size_bytes = 0
+
+    def look(self) -> None:
+        """Look once."""
+        try:
+            processes = [self._process, *self._process.children(recursive=True)]
+            self.size_bytes = max(self.size_bytes, sum(each.memory_info().rss for each in processes))
+        except psutil.Error:
+            return
+
+
+def one_wall(script: str, latency_s: float, calls: int, at_once: int) -> dict[str, Any]:
+    """Run a contestant once from nothing and return what it took."""
+    folder = Path(tempfile.mkdtemp(prefix="bench-runtime-"))
+    try:
+        with counting_model(latency_s) as url:
+            process = start(script, Task(calls=calls, at_once=at_once, url=url), folder)
+            peak, until = Peak(process.pid), time.monotonic() + PATIENCE_S
+            while process.poll() is None and time.monotonic() < until:
+                peak.look()
+                time.sleep(LOOK_S)
+            _kill(process)
+            counts = stats(url)
+        size_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        return {
+            **result_of(folder),
+            "peak_mb": peak.size_bytes / 2**20,
+            "disk_mb": size_bytes / 2**20,
+            "requests": counts["total"],
+            "max_in_flight": counts["max_in_flight"],
+        }
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def one_kill(script: str, latency_s: float, calls: int, at_once: int) -> dict[str, Any]:
+    """Kill a contestant in mid-run, start it again, and return what that cost."""
+    folder = Path(tempfile.mkdtemp(prefix="bench-runtime-"))
+    try:
+        with counting_model(latency_s) as url:
+            task = Task(calls=calls, at_once=at_once, url=url)
+            process = start(script, task, folder)
+            while process.poll() is None and stats(url)["total"] - at_once < KILL_SHARE * calls:
+                time.sleep(LOOK_S)
+            in_flight = stats(url)["in_flight"]
+            _kill(process)
+            in_hand = set((folder / "delivered.log").read_text(encoding="utf-8").splitlines())
+            again = start(script, task, folder)
+            again.wait(PATIENCE_S)
+            counts = stats(url)
+        asked_twice = [question for question in in_hand if counts["asked"].get(question, 0) > 1]
+        return {
+            "delivered": len(in_hand),
+            "delivered_and_asked_again": len(asked_twice),
+            "in_flight_at_kill": in_flight,
+            "requests": counts["total"],
+            "answers": result_of(folder)["answers"],
+        }
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def walls(names: Sequence[str], latency_s: float, options: argparse.Namespace) -> dict[str, Any]:
+    """Return each contestant's median of some turns."""
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    for _ in range(options.turns):
+        for name in names:
+            row = one_wall(CONTESTANTS[name], latency_s, options.calls, options.at_once)
+            print(json.dumps({"contestant": name, "latency_s": latency_s, **_rounded(row)}), flush=True)
+            rows[name].append(row)
+    medians = {name: _median(taken) for name, taken in rows.items()}
+    floor_s = medians[FLOOR]["wall_s"]
+    return {name: {**row, "over_floor": row["wall_s"] / floor_s} for name, row in medians.items()}
+
+
+def _median(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {key: statistics.median(row[key] for row in rows) for key in rows[0]}
+
+
+def _rounded(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: round(value, 3) if isinstance(value, float) else value for key, value in row.items()}
+
+
+def main() -> None:
+    """Measure, print, and keep with the documentation."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--calls", type=int, default=2_000)
+    parser.add_argument("--at-once", type=int, default=500)
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--only", default="", help="contestants whose name holds one of these, by commas")
+    parser.add_argument("--no-results", action="store_true")
+    options = parser.parse_args()
+    wanted = [part for part in options.only.split(",") if part]
+    names = [name for name in CONTESTANTS if name == FLOOR or not wanted or any(part in name for part in wanted)]
+    results: dict[str, Any] = {"machine": machine(), "calls": options.calls, "at_once": options.at_once}
+    for latency_ms in (50, 0):
+        results[f"walls_{latency_ms}_ms"] = walls(names, latency_ms / 1_000, options)
+    results["kills_50_ms"] = {}
+    for name in names:
+        row = one_kill(CONTESTANTS[name], 0.05, options.calls, options.at_once)
+        print(json.dumps({"contestant": name, "killed": row}), flush=True)
+        results["kills_50_ms"][name] = row
+    if not options.no_results:
+        kept = json.loads(json.dumps(results), parse_float=lambda text: round(float(text), 3))
+        RESULTS.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

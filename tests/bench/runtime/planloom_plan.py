@@ -1,0 +1,42 @@
+"""A whole run: the plan compiled and metered, workers, phases, events, threads, ledger, budget, the shipped client."""
+
+import asyncio
+import time
+
+import httpx_aiohttp  # noqa: F401 - imported before the clock starts, as everywhere
+from tests.bench.runtime._contestant import AT_ONCE, CALLS, FOLDER, URL, delivered, finish
+
+import planloom.conversations
+import planloom.loom
+import planloom.words  # noqa: F401 - imported before the clock starts, as everywhere
+from planloom.plugins import load_plugins
+from planloom.stores import Event
+from planloom.testing.looms import loom_at, run_plan
+
+PLAN = """\
+answers = parallel([lambda n=n: agent(f"question {n}", label=f"{n}") for n in range(args["calls"])])
+result = len([answer for answer in answers if answer is not None])
+"""
+
+
+class Noting:
+    """Hears when a worker has its answer."""
+
+    name = "noting"
+
+    def on_event(self, _run: str, event: Event) -> None:
+        """Note a worker that is done."""
+        if event.type == "run.agent_ended" and event.data["ok"]:
+            delivered(int(event.data["label"]))
+
+
+async def main() -> None:
+    """Run the plan, on the answers that are there already."""
+    registry = load_plugins()
+    began = time.perf_counter()
+    async with loom_at(URL, FOLDER / "store.db", registry=registry, in_flight=AT_ONCE, workers=CALLS) as loom:
+        outcome = await run_plan(loom, PLAN, cap=10_000, args={"calls": CALLS}, listeners=(Noting(),))
+    finish(outcome.result or 0, began)
+
+
+asyncio.run(main())
