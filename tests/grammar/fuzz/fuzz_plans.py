@@ -57,6 +57,8 @@ def seeds() -> list[str]:
     for path in sorted((TESTS / "grammar" / "cases").glob("*.jsonl")):
         lines = path.read_text(encoding="utf-8").splitlines()
         found += [json.loads(line).get("source", "") for line in lines]
+    for path in sorted((TESTS / "grammar").rglob("*.plans")):
+        found += re.split(r"^=== .*\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     for path in sorted((TESTS / "plans").rglob("*.plan")):
         found += re.split(r"^---\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return [source for source in found if source]
