@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ._chance import Chance, chance_line
     from ._commands import bench_command, score_command, to_json
     from ._demo import demo_command
-    from ._errors import BadBenchmark, BadFindings, BenchError, DeafProofs, ExamplesLeft, TooFewBugs
+    from ._errors import BadBenchmark, BadFindings, BadSource, BenchError, DeafProofs, ExamplesLeft, TooFewBugs
     from ._intervals import wilson
     from ._key import KINDS, Key, KeyEntry, read_key
     from ._reports import Report, Reported, load_report, read_report
@@ -38,6 +38,7 @@ __all__ = [
     "AuditedFile",
     "BadBenchmark",
     "BadFindings",
+    "BadSource",
     "Bench",
     "BenchError",
     "Chance",
@@ -96,6 +97,7 @@ __getattr__ = late_names(
         "_errors": (
             "BadBenchmark",
             "BadFindings",
+            "BadSource",
             "BenchError",
             "DeafProofs",
             "ExamplesLeft",
