@@ -71,7 +71,7 @@ def _holds_example(node: ast.expr, value: str, lines: Sequence[str], is_docstrin
     if is_docstring:
         return any(map(is_prompt, value.splitlines()))
     start = _characters(lines[node.lineno - 1], node.col_offset)
-    if _IN_LINES.match(lines[node.lineno - 1], start) and "\n" in value.strip():
+    if _IN_LINES.match(lines[node.lineno - 1], start) and "\n" in value:
         return _PROMPT_WITH_CODE.search(value) is not None
     return _PROMPT_WITH_ANSWER.search(value) is not None
 

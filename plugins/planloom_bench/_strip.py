@@ -15,12 +15,12 @@ from planloom_code import Unparsable, parse
 
 from ._commented import without_commented_examples
 from ._errors import ExamplesLeft
+from ._line_ends import lines_with_ends
 from ._literals import Literal, example_elsewhere, literals_with_examples
 from ._prompts import without_examples
 
 __all__ = ["strip_examples"]
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _OPENING = re.compile(r"[rRuU]{0,2}(\"\"\"|'''|\"|')")
 # A docstring must not become empty: that would mark the functions that were described by examples alone.
 _NOTHING_LEFT = "Undescribed."
@@ -43,7 +43,7 @@ def strip_examples(text: str) -> str:
 
 def _stripped(text: str) -> str:
     nodes = list(ast.walk(parse(text)))
-    lines: list[str] = _LINE.findall(text)
+    lines = lines_with_ends(text)
     for literal in sorted(literals_with_examples(nodes, lines), key=lambda found: found.first, reverse=True):
         lines[literal.first - 1 : literal.last] = _strip_literal(lines[literal.first - 1 : literal.last], literal)
     stripped = "".join(without_commented_examples(lines))
@@ -60,7 +60,7 @@ def _check(before: Sequence[ast.AST], stripped: str) -> None:
         after = list(ast.walk(parse(stripped)))
     except Unparsable as error:
         raise ExamplesLeft(f"without its examples the text {error.reason}; leave this file out") from error
-    line = example_elsewhere(after, _LINE.findall(stripped))
+    line = example_elsewhere(after, lines_with_ends(stripped))
     if line is not None:
         raise ExamplesLeft(f"line {line} holds an example that cannot be cut out line by line; leave this file out")
     if _without_strings(before) != _without_strings(after):

@@ -1,94 +1,133 @@
-"""``planloom bench build``: plant bugs in a library that the user has."""
+"""``planloom bench build``: plant bugs in a library."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from planloom.plugins import Registry, load_plugins
-from planloom_bench._errors import BenchError
+from planloom_bench._errors import BenchError, LeaksFound
+from planloom_bench.copying import Chosen, choose, copied_files, key_of, manifest_of, write_benchmark
+from planloom_bench.leaks import describe, find_leaks
 from planloom_bench.mutators import Mutator
-from planloom_code import Skipped, discover, read_source
+from planloom_bench.sources import Source, open_source
 
 from .library import Built, Library
 from .search import build
-from .writing import is_for_tests, unstrippable, write_benchmark
 
 _STATE = ".build"
+_PARTS = ("audited", "hidden", "manifest.json")
 
 
 @click.command(name="build")
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("source")
 @click.option("--bugs", metavar="N", type=click.IntRange(min=1), default=72, show_default=True, help="How many bugs.")
 @click.option("--seed", metavar="S", type=int, default=7, show_default=True, help="Another seed, other bugs.")
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), required=True, help="Folder of the benchmark.")
+@click.option("--revision", metavar="REV", help="A revision of the checkout in SOURCE.")
 @click.option(
     "--per-file", metavar="K", type=click.IntRange(min=1), default=1, show_default=True, help="At most K bugs a file."
 )
 @click.option("--at-most", is_flag=True, help="Take fewer bugs where the library does not hold N.")
 @click.option("--option", "options", metavar="FLAG", multiple=True, help="A doctest option, such as ELLIPSIS.")
+@click.option("--cache", metavar="DIR", type=click.Path(path_type=Path), help="Folder of fetched packages.")
+@click.option(
+    "--from-source",
+    is_flag=True,
+    help="Fetch a package's source archive, not its wheel. pip runs the archive's own build code to read it.",
+)
 @click.pass_context
 def build_command(
     context: click.Context,
-    folder: Path,
+    source: str,
     bugs: int,
     seed: int,
     out: Path,
+    revision: str | None,
     per_file: int,
     at_most: bool,
     options: tuple[str, ...],
+    cache: Path | None,
+    from_source: bool,
 ) -> None:
     """Plant bugs in a Python library with doctests.
 
-    Its examples are run in a sandbox on this machine. FOLDER is not changed; a build that was stopped goes on when it
-    is started again.
+    SOURCE is a folder, a revision of a git checkout as FOLDER@REVISION, or a package as pypi:NAME==VERSION. It is not
+    changed. Its examples are run in a sandbox on this machine. A build that was stopped goes on when it is started
+    again.
     """
     registry = context.find_object(Registry) or load_plugins()
-    library = open_library(folder, out)
+    _check_place(source, out)
+    opened = open_source(
+        source, scratch=out / _STATE / "source", cache=cache, revision=revision, from_source=from_source
+    )
+    chosen = choose(opened.root, everything=opened.fetched)
     built = build(
-        library,
+        Library(root=opened.root, files=chosen.files),
         seed=seed,
         bugs=bugs,
         per_file=per_file,
         at_most=at_most,
         mutators=registry.all("mutator", Mutator).values(),
         options=options or None,
-        unfit=unstrippable,
         journal=out / _STATE,
         on_progress=_show_progress,
     )
     if not built.entries:
-        raise BenchError(f"no bug can be planted in {folder}: {_left_out(built)}")
-    write_benchmark(library, built, out, name=library.root.name, seed=seed)
-    shutil.rmtree(out / _STATE)
-    click.echo(f"{len(built.entries)} bugs planted in {len(library.files)} files: {out}")
-    click.echo(f"not planted: {_left_out(built)}")
+        raise BenchError(f"no bug can be planted in {source}: {_counted(left.reason for left in built.left_out)}")
+    _deliver(opened, chosen, built, out, seed)
+    _report(opened, chosen, built, out)
 
 
-def open_library(folder: Path, out: Path) -> Library:
-    """The library in a folder, without its tests.
+def _check_place(source: str, out: Path) -> None:
+    """The benchmark would lie neither in the library nor over another benchmark.
 
-    :raises BenchError: the benchmark would lie in the library, or there is one already.
+    :raises BenchError: it would.
     """
-    root = folder.resolve()
-    if out.resolve().is_relative_to(root):
+    folder = Path(source)
+    if folder.is_dir() and out.resolve().is_relative_to(folder.resolve()):
         raise BenchError(f"{out} lies in {folder}, which is not changed; give a folder outside it with --out")
-    if (out / "hidden").exists() or (out / "audited").exists():
+    if any((out / part).exists() for part in _PARTS):
         raise BenchError(f"{out} holds a benchmark already; give another folder with --out, or remove it")
-    found = discover(root)
-    sources = (read_source(root / file.system_path, file.path) for file in found.files if not is_for_tests(file.path))
-    return Library(root=root, files=tuple(source for source in sources if not isinstance(source, Skipped)))
 
 
-def _left_out(built: Built) -> str:
-    reasons = Counter(left.reason for left in built.left_out).most_common()
-    return "; ".join(f"{count} {reason}" for reason, count in reasons) or "no file was left out"
+def _deliver(source: Source, chosen: Chosen, built: Built, out: Path, seed: int) -> None:
+    """Write the benchmark, test it, and only then put it in its place.
+
+    :raises LeaksFound: something in it would give bugs away.
+    """
+    files = copied_files(chosen, built.entries)
+    made = out / _STATE / "made"
+    shutil.rmtree(made, ignore_errors=True)
+    key = key_of(files, built.entries, source.name)
+    write_benchmark(made, files, key, manifest_of(source, chosen, built, files, seed=seed))
+    leaks = find_leaks(made, chosen)
+    if leaks:
+        raise LeaksFound(f"the benchmark would give bugs away and was not put into {out}:\n{describe(leaks)}")
+    for part in _PARTS:
+        (made / part).rename(out / part)
+    shutil.rmtree(out / _STATE)
+
+
+def _report(source: Source, chosen: Chosen, built: Built, out: Path) -> None:
+    click.echo(f"{len(built.entries)} bugs planted in {len(chosen.files)} files: {out}")
+    click.echo(f"not planted: {_counted(left.reason for left in built.left_out)}")
+    click.echo(f"not copied: {_counted(chosen.left_out.values())}")
+    click.echo(f"licence: {source.licence or 'none was found; see that you may use this library'}")
+
+
+def _counted(reasons: Iterable[str]) -> str:
+    counts = Counter(reasons).most_common()
+    return "; ".join(f"{count} {reason}" for reason, count in counts) or "no file was left out"
 
 
 def _show_progress(stage: str, done: int, of: int) -> None:
     if sys.stderr.isatty():
         click.echo(f"\r{stage}: {done} of {of} \033[K", nl=done == of, err=True)
+    elif done == of:
+        click.echo(f"{stage}: {of}", err=True)

@@ -44,8 +44,8 @@ class Requirement:
         match = _WRITTEN.fullmatch(written)
         if match is None:
             raise BadSource(
-                f"pypi:{written} names no version of a package; write pypi:NAME==VERSION, and #sha256=HASH behind it to "
-                "demand the very same archive"
+                f"pypi:{written} names no version of a package; write pypi:NAME==VERSION, and #sha256=HASH behind it "
+                "to demand the very same archive"
             )
         sha256 = match["sha256"]
         return cls(name=match["name"], version=match["version"], sha256=sha256.lower() if sha256 else None)
@@ -93,8 +93,8 @@ def _checked(path: Path, requirement: Requirement) -> Archive:
         raise BadSource(f"{path} is not what was fetched; remove {path.parent}, to fetch the package anew")
     if requirement.sha256 not in (None, sha256):
         raise BadSource(
-            f"{path.name} has the hash {sha256}, and {requirement.sha256} was asked for; another archive was published, "
-            "or this machine takes another wheel: leave the hash out to take this one"
+            f"{path.name} has the hash {sha256}, and {requirement.sha256} was asked for; another archive was "
+            "published, or this machine takes another wheel: leave the hash out to take this one"
         )
     return Archive(path, sha256)
 

@@ -1,7 +1,7 @@
 """What a person may write for a library, and the folder on this machine that it stands for.
 
-``pypi:NAME==VERSION`` is fetched, ``FOLDER@REVISION`` is taken out of git's store, and anything else is a folder that is
-read where it lies. What is fetched or taken out goes into a scratch folder; neither a work tree nor a cache is changed.
+``pypi:NAME==VERSION`` is fetched, ``FOLDER@REVISION`` is taken out of git's store, and anything else is a folder that
+is read where it lies. What is fetched or taken out goes into a scratch folder; no work tree and no cache is changed.
 """
 
 from __future__ import annotations

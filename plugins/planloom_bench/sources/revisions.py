@@ -51,15 +51,17 @@ def _regular_files(listing: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _write(folder: Path, files: list[tuple[str, str]], into: Path) -> None:
+    command = ["git", *_QUIET, "cat-file", "--batch"]
     with subprocess.Popen(  # noqa: S603 - fixed words
-        ["git", *_QUIET, "cat-file", "--batch"],
+        command,
         cwd=folder,
         env=_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as git:
-        assert git.stdin is not None and git.stdout is not None
+        assert git.stdin is not None
+        assert git.stdout is not None
         for name, path in files:
             git.stdin.write(name.encode("ascii") + b"\n")
             git.stdin.flush()
@@ -80,9 +82,10 @@ def _blob(answers: IO[bytes], path: str) -> bytes:
 
 def _asked(folder: Path, *arguments: str) -> bytes | None:
     """What git prints, or None when it says no."""
+    command = ["git", *_QUIET, *arguments]
     try:
         done = subprocess.run(  # noqa: S603 - fixed words, and a revision behind --end-of-options
-            ["git", *_QUIET, *arguments],
+            command,
             cwd=folder,
             env=_environment(),
             stdin=subprocess.DEVNULL,
