@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from ._deadline import Deadline
 from .clients import PermanentError
 from .money import show_credits
 
@@ -42,12 +43,12 @@ class Effort:
         """
         clock = asyncio.get_running_loop().time
         began = clock()
-        limit = asyncio.timeout(self._left_s)
+        limit = Deadline(began + self._left_s)
         try:
             async with limit:
                 return await work
         except TimeoutError as error:
-            if not limit.expired():
+            if not limit.expired:
                 raise
             raise self._out_of_time() from error
         finally:

@@ -3,9 +3,9 @@
 import asyncio
 import time
 
-import httpx_aiohttp  # noqa: F401 - imported before the clock starts, as everywhere
 from tests.bench.runtime._contestant import AT_ONCE, CALLS, FOLDER, URL, delivered, finish, question
 
+import planloom.wire._transport  # noqa: F401 - imported before the clock starts, as everywhere
 from planloom.clients import Endpoint
 from planloom.testing.doors import doorway
 from planloom_openai import open_client

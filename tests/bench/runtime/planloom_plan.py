@@ -3,11 +3,11 @@
 import asyncio
 import time
 
-import httpx_aiohttp  # noqa: F401 - imported before the clock starts, as everywhere
 from tests.bench.runtime._contestant import AT_ONCE, CALLS, FOLDER, URL, delivered, finish
 
 import planloom.conversations
 import planloom.loom
+import planloom.wire._transport
 import planloom.words  # noqa: F401 - imported before the clock starts, as everywhere
 from planloom.plugins import load_plugins
 from planloom.stores import Event

@@ -1,0 +1,64 @@
+"""A time limit whose end moves, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from planloom._deadline import Deadline
+from planloom._virtual_time import run_in_virtual_time
+
+
+async def _lasts(limit_s: float, *, moved_s: float | None = None) -> float:
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    try:
+        async with Deadline(began + limit_s) as deadline:
+            if moved_s is not None:
+                deadline.move(began + moved_s)
+            await asyncio.sleep(1_000)
+    except TimeoutError:
+        return clock() - began
+    return float("inf")
+
+
+@pytest.mark.parametrize(("moved_s", "lasts_s"), [(None, 10), (30, 30), (5, 5)])
+def test_what_takes_longer_ends_where_the_limit_was_moved_last(moved_s: float | None, lasts_s: float) -> None:
+    assert run_in_virtual_time(_lasts(10, moved_s=moved_s)) == pytest.approx(lasts_s)
+
+
+def test_what_is_done_in_time_is_left_alone() -> None:
+    async def quick() -> str:
+        async with Deadline(asyncio.get_running_loop().time() + 10):
+            await asyncio.sleep(1)
+        await asyncio.sleep(100)
+        return "done"
+
+    assert run_in_virtual_time(quick()) == "done"
+
+
+def test_a_cancel_from_outside_stays_a_cancel() -> None:
+    async def long() -> None:
+        async with Deadline(asyncio.get_running_loop().time() + 10):
+            await asyncio.sleep(1_000)
+
+    async def cancelled() -> bool:
+        task = asyncio.ensure_future(long())
+        await asyncio.sleep(1)
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled()
+
+    assert run_in_virtual_time(cancelled())
+
+
+def test_an_inner_limit_does_not_end_the_outer_one() -> None:
+    async def nested() -> str:
+        now = asyncio.get_running_loop().time()
+        async with Deadline(now + 100):
+            assert await _lasts(10) == pytest.approx(10)
+            await asyncio.sleep(1)
+        return "done"
+
+    assert run_in_virtual_time(nested()) == "done"
