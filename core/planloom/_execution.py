@@ -18,7 +18,7 @@ import attrs
 from planlang import Limits, PlanError, Program
 
 from ._budget_line import BudgetLine, OnCap
-from ._errors import CacheMiss, Misuse, PlanloomError, StoreError, TakenOver
+from ._errors import CacheMiss, Misuse, PlanloomError, RunAborted, RunCancelled, StoreError, TakenOver
 from ._pauses import Pauses
 from ._recorder import Recorder
 from ._run_record import RunRecord
@@ -105,7 +105,7 @@ class Execution:
         row = start.row()
         self.id, self.budget = row.id, row.budget
         self.record = RunRecord(kept, row)
-        self._taken_over: TakenOver | None = None
+        self._lost: RunAborted | None = None
         self.abort = control.abort
         control.run_id = self.id
         everyone = [*loom.registry.all("listener", Listener).values(), *start.listeners]
@@ -174,7 +174,7 @@ class Execution:
             try:
                 result, fault = await self._played()
                 await self._stay_driver()
-                return await self._end(result, self._taken_over or fault)
+                return await self._end(result, self._lost or fault)
             finally:
                 heeding.cancel()
 
@@ -225,21 +225,34 @@ class Execution:
                         self.control.cancel()
 
     async def _stay_driver(self) -> None:
-        """A process that was suspended for longer than its lease claims its run again, or leaves it to who has it."""
+        """A process that was suspended for longer than its lease claims its run again, or leaves it as others did."""
         holder = self.store.driver(self.id)
-        if self._taken_over is not None or (holder is not None and holder.here):
+        if self._lost is not None or (holder is not None and holder.here):
             return
+        # A store whose lease ran out, and whose runs nobody took, has them again with its next write.
         holder = await self.store.claim_run(self.id)
-        row = self.store.run(self.id)
-        if holder is None and row is not None and row.facts.get(_STARTS) == self.record.row.facts[_STARTS]:
+        lost = self._taken_by_another(alone=holder is None or holder.here)
+        if lost is None:
             return
         self.record.leave()
         self.recorder.leave()
-        self._taken_over = TakenOver(
-            f"this process was away for longer than its lease, and another one went on with the run {self.id}; "
-            f"`planloom show {self.id}` tells how it is"
-        )
-        self.abort.set(self._taken_over)
+        self._lost = lost
+        self.abort.set(lost)
+
+    def _taken_by_another(self, *, alone: bool) -> RunAborted | None:
+        """Return why the run is this process's no longer, or ``None``.
+
+        :param alone: nobody else drives it now.
+        """
+        row = self.store.run(self.id)
+        away = "this process was away for longer than its lease"
+        if not alone or row is None or row.facts.get(_STARTS) != self.record.row.facts[_STARTS]:
+            return TakenOver(
+                f"{away}, and another one went on with the run {self.id}; `planloom show {self.id}` tells how it is"
+            )
+        if row.status == "cancelled":
+            return RunCancelled(f"{away}, and the run was cancelled meanwhile; `planloom resume {self.id}` goes on")
+        return None
 
     async def _played(self) -> tuple[Any, Exception | None]:
         """Run the plan; return its result, or the fault that ended it."""

@@ -1,4 +1,4 @@
-"""A driver that is suspended for longer than its lease, and another that goes on with its run meanwhile."""
+"""A driver that is suspended for longer than its lease: alone, or while others go on with its run or cancel it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Coroutine
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from planloom.api import open_with
+from planloom.loom import Loom
 from planloom.outcomes import Outcome
 from planloom.plugins import load_plugins
-from planloom.stores import Event, RunRow
-from planloom.testing.looms import settings_at
-from planloom.testing.loopback import Received, completion, serving
+from planloom.steering import cancel_run
+from planloom.stores import Event, RunRow, Store
+from planloom.testing.looms import run_plan, settings_at
+from planloom.testing.loopback import LoopbackServer, Received, completion, serving
+from planloom_sqlite import open_store
 
 SLOW = {f"question {number}" for number in range(10, 18)}
 
@@ -82,3 +86,56 @@ def test_a_driver_that_wakes_after_another_took_its_run_leaves_that_alone(tmp_pa
         assert [event.seq for event in events] == list(range(1, len(events) + 1))
         assert [event.type for event in events].count("run.resumed") == 1
         assert {text for text, asked in server.asked.items() if asked > 1} <= SLOW
+
+
+class SleepyMachine:
+    """The wall clock of a machine that can be put to sleep for an hour."""
+
+    def __init__(self) -> None:
+        self._slept_s = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self._slept_s
+
+    def sleep(self) -> None:
+        self._slept_s += 3_600.0
+
+
+async def run_through_sleep(
+    path: Path, meanwhile: Callable[[Store, SleepyMachine], Coroutine[Any, Any, None]]
+) -> tuple[Outcome, RunRow, list[Event]]:
+    """Run a plan of one worker, whose machine sleeps while the worker is asked."""
+    machine = SleepyMachine()
+    async with LoopbackServer(lambda request: completion("yes").after(1.0)) as server:
+        store = open_store(path, clock=machine)
+        loom = Loom(load_plugins(), settings_at(server.url, path), store)
+        running = asyncio.ensure_future(run_plan(loom, 'result = agent("is it so?")'))
+        while not server.total:
+            await asyncio.sleep(0.005)
+        machine.sleep()
+        await meanwhile(store, machine)
+        outcome = await running
+        (row,), events = store.runs(), store.events(outcome.run_id)
+        await loom.close()
+        await store.close()
+    return outcome, row, events
+
+
+def test_a_run_whose_machine_slept_past_its_lease_goes_on_when_nobody_took_it(tmp_path: Path) -> None:
+    async def nothing(store: Store, machine: SleepyMachine) -> None:
+        """Nobody else is there."""
+
+    outcome, row, events = asyncio.run(run_through_sleep(tmp_path / "store.db", nothing))
+    assert (outcome.status, outcome.result, row.status) == ("completed", "yes", "completed")
+    assert events[-1].data["status"] == "completed"
+
+
+def test_a_run_that_was_cancelled_while_its_machine_slept_stays_cancelled(tmp_path: Path) -> None:
+    async def cancel(store: Store, machine: SleepyMachine) -> None:
+        other = open_store(tmp_path / "store.db", clock=machine)
+        assert await cancel_run(other, other.runs()[0]) == "cancelled"
+        await other.close()
+
+    outcome, row, events = asyncio.run(run_through_sleep(tmp_path / "store.db", cancel))
+    assert (outcome.status, outcome.exit_code, row.status) == ("cancelled", 130, "cancelled")
+    assert [event.type for event in events].count("run.ended") == 1
