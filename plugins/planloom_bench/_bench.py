@@ -85,14 +85,38 @@ def load_bench(directory: Path) -> Bench:
 
     :raises BadBenchmark: a part is missing, or an entry of the key does not fit its file.
     """
+    bench = open_bench(directory)
+    for entry in bench.key.entries:
+        misfit = misfit_of(entry, bench.files)
+        if misfit is not None:
+            raise BadBenchmark(f"{entry.path}:{entry.line} {misfit}; build the benchmark again")
+    return bench
+
+
+def open_bench(directory: Path) -> Bench:
+    """The benchmark in a folder, as it lies there.
+
+    :raises BadBenchmark: a part is missing.
+    """
     audited = directory / "audited"
     if not audited.is_dir():
         raise BadBenchmark(f"{directory} holds no folder audited/; give the folder of a benchmark")
     key = read_key(directory / "hidden" / "answer_key.json")
     files = {file.path: file for file in _read_files(audited)}
-    for entry in key.entries:
-        _check_entry(entry, files)
     return Bench(name=_name(directory), audited=audited, files=files, key=key, names=FileNames(files))
+
+
+def misfit_of(entry: KeyEntry, files: Mapping[str, AuditedFile]) -> str | None:
+    """What is at an entry's place in its stead, or None when the entry fits."""
+    file = files.get(entry.path)
+    if file is None:
+        return f"is named by the key ({entry.id}) and is not in audited/"
+    lines = split_lines(file.text)
+    found = lines[entry.line - 1].strip() if entry.line <= len(lines) else "(the end of the file)"
+    function = file.places.function_at(entry.line)
+    if found == entry.after and function == entry.function:
+        return None
+    return f"reads {found!r} in {function}, the key says {entry.after!r} in {entry.function}"
 
 
 def _read_files(audited: Path) -> Iterator[AuditedFile]:
@@ -109,17 +133,3 @@ def _name(directory: Path) -> str:
         return str(json.loads(path.read_text(encoding="utf-8"))["name"])
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise BadBenchmark(f"{path} is no manifest with a name: {error}; build the benchmark again") from error
-
-
-def _check_entry(entry: KeyEntry, files: Mapping[str, AuditedFile]) -> None:
-    file = files.get(entry.path)
-    if file is None:
-        raise BadBenchmark(f"the key names {entry.path}, which is not in audited/; build the benchmark again")
-    lines = split_lines(file.text)
-    found = lines[entry.line - 1].strip() if entry.line <= len(lines) else "(the end of the file)"
-    function = file.places.function_at(entry.line)
-    if found != entry.after or function != entry.function:
-        raise BadBenchmark(
-            f"{entry.path}:{entry.line} reads {found!r} in {function}, the key says {entry.after!r} in "
-            f"{entry.function}; build the benchmark again"
-        )

@@ -26,9 +26,14 @@ def bench_command() -> None:
     """Benchmarks of planted bugs."""
 
 
-bench_command.add_command(
-    late_command("build", "Plant bugs in a library.", "planloom_bench.building.command:build_command")
+_PARTS = (
+    ("build", "Plant bugs in a Python library with doctests.", "building.command:build_command"),
+    ("clean", "Write what auditors read of a benchmark without its bugs.", "copying.command:clean_command"),
+    ("leaktest", "Test whether anything that auditors read gives bugs away.", "leaks.command:leaktest_command"),
+    ("show", "Show what a benchmark is made of.", "_show:show_command"),
 )
+for _name, _summary, _place in _PARTS:
+    bench_command.add_command(late_command(_name, _summary, f"planloom_bench.{_place}"))
 
 
 @bench_command.command(name="path")

@@ -50,15 +50,29 @@ def choose(root: Path, *, everything: bool) -> Chosen:
     """
     files, stripped, left_out = [], {}, {}
     for system_path, path in _python_files(root, everything):
-        reason = reason_to_leave_out(path)
-        source = read_source(root / system_path, path) if reason is None else None
-        text = _stripped(source) if isinstance(source, SourceFile) else Skipped(path, reason or "is no Python text")
-        if isinstance(source, SourceFile) and isinstance(text, str):
-            files.append(source)
-            stripped[path] = text
+        taken = _taken(root / system_path, path)
+        if isinstance(taken, str):
+            left_out[path] = taken
         else:
-            left_out[path] = text.reason if isinstance(text, Skipped) else ""
+            source, stripped[path] = taken
+            files.append(source)
     return Chosen(files=tuple(files), stripped=stripped, left_out=left_out)
+
+
+def _taken(location: Path, path: str) -> tuple[SourceFile, str] | str:
+    """A source with its text without examples, or the reason not to show it."""
+    reason = reason_to_leave_out(path)
+    if reason is not None:
+        return reason
+    source = read_source(location, path)
+    if isinstance(source, Skipped):
+        return "is no Python text"
+    if hashlib.sha256(written(source, source.text)).hexdigest() != source.sha256:
+        return "cannot be written back byte for byte"
+    try:
+        return source, strip_examples(source.text)
+    except ExamplesLeft:
+        return "has an example that cannot be cut out"
 
 
 def _python_files(root: Path, everything: bool) -> Iterator[tuple[str, str]]:
@@ -86,15 +100,6 @@ def reason_to_leave_out(path: str) -> str | None:
             return reason
     tests = name.startswith("test_") or name.endswith("_test.py") or name in _TEST_FILES
     return "tests" if tests else None
-
-
-def _stripped(source: SourceFile) -> str | Skipped:
-    if hashlib.sha256(written(source, source.text)).hexdigest() != source.sha256:
-        return Skipped(source.path, "cannot be written back byte for byte")
-    try:
-        return strip_examples(source.text)
-    except ExamplesLeft:
-        return Skipped(source.path, "has an example that cannot be cut out")
 
 
 def written(source: SourceFile, text: str) -> bytes:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from planloom_bench._bench import Bench, load_bench
+from planloom_bench._bench import Bench, misfit_of, open_bench
 from planloom_bench._line_ends import lines_with_ends
 from planloom_bench.copying.choosing import Chosen
 from planloom_bench.copying.clean import recorded_hashes
@@ -32,9 +32,9 @@ def find_leaks(directory: Path, published: Chosen | None = None, also: Iterable[
 
     :param published: the published library's files, stripped.
     :param also: further files and folders, such as a run's store, in which no word of the key may occur.
-    :raises BadBenchmark: the folder is no benchmark, or its key does not fit.
+    :raises BadBenchmark: the folder is no benchmark.
     """
-    bench = load_bench(directory)
+    bench = open_bench(directory)
     manifest: Any = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     found = {
         *besides_sources(bench.audited),
@@ -42,6 +42,7 @@ def find_leaks(directory: Path, published: Chosen | None = None, also: Iterable[
         *words_of_the_key(bench.key, _readable(directory, also)),
         *words_of_the_manifest(bench.key, directory / "manifest.json"),
         *_in_texts(bench),
+        *_misfits(bench),
         *(_by_hashes(bench, directory) if published is None else _by_lines(bench, published)),
     }
     return tuple(sorted(found, key=lambda leak: (leak.path, leak.line or 0, leak.message)))
@@ -61,6 +62,14 @@ def _files(path: Path) -> Iterator[Path]:
         yield from (found for found in sorted(path.rglob("*")) if found.is_file())
     else:
         yield path
+
+
+def _misfits(bench: Bench) -> Iterator[Leak]:
+    """Entries of the key that do not fit: something was changed before them."""
+    for entry in bench.key.entries:
+        misfit = misfit_of(entry, bench.files)
+        if misfit is not None:
+            yield Leak(path=f"audited/{entry.path}", line=entry.line, message=f"{misfit}; build the benchmark again")
 
 
 def _in_texts(bench: Bench) -> Iterator[Leak]:
