@@ -125,7 +125,8 @@ class Call:
                     continue
                 return await self._answered(reply)
         except ModelError as error:
-            self._billed = error.maybe_billed
+            # Between two attempts nothing is out that could be billed, whatever the worker's deadline says.
+            self._billed = self._asking and error.maybe_billed
             hopeless = _ends_the_run(error, self._errand.role)
             if hopeless is None:
                 raise

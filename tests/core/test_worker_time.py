@@ -47,6 +47,19 @@ def test_the_deadline_is_one_for_all_attempts(tmp_path: Path) -> None:
     at_the_door(tmp_path / "store.db", answering, scenario, speed=SPEED, timeouts={"first_byte": 60.0})
 
 
+def test_a_deadline_between_two_attempts_leaves_nothing_charged_for_those_that_were_refused(tmp_path: Path) -> None:
+    refused = json_answer({"error": {"message": "not now"}}, status=503)
+
+    async def scenario(door: Doorway, server: LoopbackServer) -> None:
+        with pytest.raises(OutOfTime):
+            await door.ask("a", worker_timeout_s=0.9)
+        books = door.store.books(BUDGET)
+        assert (books.spent, books.reserved, books.uncertain) == (0, 0, 0)
+
+    # This seed has the second attempt wait for 0.96 s.
+    at_the_door(tmp_path / "store.db", [refused, completion("too late")], scenario, seed=2)
+
+
 def test_time_at_the_budget_does_not_count(tmp_path: Path) -> None:
     async def scenario(door: Doorway, server: LoopbackServer) -> None:
         await door.ask("a")
