@@ -227,6 +227,8 @@ class Slots:
             self._close_breaker()
         if self.in_flight >= self.most < self._limit:
             self._grow()
+            # At once: of answers that come together, each must find the slots full to count.
+            self._dispatch()
 
     def _grow(self) -> None:
         if self._ramping:

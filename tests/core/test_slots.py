@@ -71,6 +71,23 @@ def test_calls_in_flight_double_each_round_trip_from_sixteen_up_to_the_limit() -
     played(scenario())
 
 
+def test_each_of_the_answers_that_come_before_any_slot_is_given_back_counts() -> None:
+    async def scenario() -> None:
+        slots, share = Slots(100), Share(100)
+        first = [await slots.acquire(share) for _ in range(16)]
+        waiting = [asyncio.ensure_future(slots.acquire(share)) for _ in range(40)]
+        await asyncio.sleep(0)
+        for number in first:
+            slots.answered(number)
+        assert (slots.most, slots.in_flight) == (32, 32)
+        for number in first:
+            slots.release(share, number)
+        for number in await asyncio.gather(*waiting):
+            slots.release(share, number)
+
+    played(scenario())
+
+
 def test_a_limit_below_sixteen_is_where_it_starts_and_stays() -> None:
     async def scenario() -> None:
         server = Server(Slots(4))
