@@ -26,7 +26,7 @@ from planloom.testing.loopback import (
     serving,
 )
 from planloom.wire import FaultTable, WireClient, read_origin, wait_asked_s
-from planloom.wire._transport import HttpExchange
+from planloom.wire._transport import HttpxExchange
 from planloom_openai import open_client
 from planloom_openai._client import INTERFACE, ChatDialect
 
@@ -180,7 +180,7 @@ def test_the_wait_the_server_asks_for_is_read(headers: dict[str, str], wait_s: f
     async def run(url: str) -> None:
         origin = read_origin(Endpoint(name="test", client="openai", url=url), INTERFACE)
         dialect = ChatDialect(faults=FaultTable(origin, "chat completion"))
-        client = WireClient(HttpExchange(origin), dialect, now=lambda: NOON)
+        client = WireClient(HttpxExchange(origin), dialect, now=lambda: NOON)
         try:
             await client.ask(QUESTION)
         finally:
@@ -279,7 +279,7 @@ def test_a_body_over_the_limit_is_refused_while_it_is_read() -> None:
     async def run(url: str) -> None:
         origin = read_origin(Endpoint(name="test", client="openai", url=url), INTERFACE)
         dialect = ChatDialect(faults=FaultTable(origin, "chat completion"))
-        client = WireClient(HttpExchange(origin, body_limit_bytes=1_000_000), dialect)
+        client = WireClient(HttpxExchange(origin, body_limit_bytes=1_000_000), dialect)
         try:
             await client.ask(QUESTION)
         finally:

@@ -64,9 +64,9 @@ class LateExchange:
     async def post(self, body: bytes, listener: Listener) -> Answer:
         """Send the body once; see :meth:`Exchange.post`."""
         if self._opened is None:
-            from ._transport import HttpExchange
+            from ._transport import HttpxExchange
 
-            self._opened = HttpExchange(self._origin)
+            self._opened = HttpxExchange(self._origin)
         return await self._opened.post(body, listener)
 
     async def close(self) -> None:
