@@ -75,7 +75,7 @@ def test_each_of_the_answers_that_come_before_any_slot_is_given_back_counts() ->
     async def scenario() -> None:
         slots, share = Slots(100), Share(100)
         first = [await slots.acquire(share) for _ in range(16)]
-        waiting = [asyncio.ensure_future(slots.acquire(share)) for _ in range(40)]
+        waiting = [asyncio.ensure_future(slots.acquire(share)) for _ in range(16)]
         await asyncio.sleep(0)
         for number in first:
             slots.answered(number)
