@@ -108,7 +108,7 @@ class OneWorker:
                 "thread": self._thread,
                 "label": self._label,
                 "phase": self._phase.name,
-                "ok": left.error is None,
+                "ok": None if status == "cancelled" else left.error is None,
                 "credits": credits_of(left.cost),
                 "seconds": round(self.ended_at - self._began, 3),
                 "cached": left.cached,

@@ -222,8 +222,8 @@ class Progress:
                 row.ended = False
             case "run.agent_ended" if row:
                 row.running -= 1
-                row.done += bool(data["ok"])
-                row.failed += not data["ok"]
+                row.done += data["ok"] is True
+                row.failed += data["ok"] is False
                 self._credits += float(data["credits"])
             case "run.phase_ended" if row:
                 row.ended = True

@@ -131,6 +131,7 @@ def test_a_race_with_a_cancelled_worker_fits(play: Play) -> None:
     source = 'result = race([lambda: agent("slow"), lambda: agent("quick")])\n'
     stream = play(source, lambda request: echo(request).after(0.2 if request.question == "slow" else 0))
     assert assert_fits(stream)["run.agent_ended"] == 2
+    assert [event.data["ok"] for event in stream if event.type == "run.agent_ended"] == [True, None]
 
 
 def test_a_run_that_waits_at_the_budget_and_goes_on_fits(registry: Registry, tmp_path: Path) -> None:

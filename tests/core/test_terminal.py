@@ -49,6 +49,15 @@ def test_a_pipe_gets_every_line_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pipe.getvalue() == SENTENCE + "\n"
 
 
+def test_a_worker_that_lost_a_race_is_no_hole(terminal: Terminal) -> None:
+    lost = ("run.agent_ended", {"phase": "Scan", "ok": None, "credits": 0.0})
+    events = (ONE_SCAN[0], *ONE_SCAN[:2], lost, ONE_SCAN[2])
+    with Progress(ForeignConsole(terminal, forgiven=OSError)) as progress:
+        for seq, (kind, data) in enumerate(events, start=1):
+            progress.listener.on_event("run", Event(seq=seq, t=0.0, type=kind, data=data))
+    assert "Scan: 1 of 1 done, 1.5 s" in terminal.getvalue()
+
+
 def test_a_phase_that_ended_stays_on_the_terminal(terminal: Terminal) -> None:
     with Progress(ForeignConsole(terminal, forgiven=OSError)) as progress:
         for seq, (kind, data) in enumerate(ONE_SCAN, start=1):
