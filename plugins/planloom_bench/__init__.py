@@ -22,12 +22,22 @@ if TYPE_CHECKING:
     from ._chance import Chance, chance_line
     from ._commands import bench_command, score_command, to_json
     from ._demo import demo_command
-    from ._errors import BadBenchmark, BadFindings, BadSource, BenchError, DeafProofs, ExamplesLeft, TooFewBugs
+    from ._errors import (
+        BadBenchmark,
+        BadFindings,
+        BadSource,
+        BenchError,
+        DeafProofs,
+        ExamplesLeft,
+        LeaksFound,
+        TooFewBugs,
+    )
     from ._intervals import wilson
     from ._key import KINDS, Key, KeyEntry, read_key
+    from ._paired import Paired, mcnemar, paired
     from ._reports import Report, Reported, load_report, read_report
     from ._score import Score, score
-    from ._showing import render_score, to_markdown
+    from ._showing import Rival, render_score, to_markdown
     from ._strip import strip_examples
     from ._tally import Tally, tally
 
@@ -46,9 +56,12 @@ __all__ = [
     "ExamplesLeft",
     "Key",
     "KeyEntry",
+    "LeaksFound",
     "Mutator",
+    "Paired",
     "Report",
     "Reported",
+    "Rival",
     "Score",
     "Scorer",
     "Tally",
@@ -58,6 +71,8 @@ __all__ = [
     "demo_command",
     "load_bench",
     "load_report",
+    "mcnemar",
+    "paired",
     "read_key",
     "read_report",
     "register_commands",
@@ -101,6 +116,7 @@ __getattr__ = late_names(
             "BenchError",
             "DeafProofs",
             "ExamplesLeft",
+            "LeaksFound",
             "TooFewBugs",
         ),
         "_intervals": ("wilson",),
@@ -109,6 +125,11 @@ __getattr__ = late_names(
             "Key",
             "KeyEntry",
             "read_key",
+        ),
+        "_paired": (
+            "Paired",
+            "mcnemar",
+            "paired",
         ),
         "_reports": (
             "Report",
@@ -121,6 +142,7 @@ __getattr__ = late_names(
             "score",
         ),
         "_showing": (
+            "Rival",
             "render_score",
             "to_markdown",
         ),

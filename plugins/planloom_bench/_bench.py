@@ -41,8 +41,12 @@ class AuditedFile:
 
     def statement_at(self, line: int) -> tuple[int, int] | None:
         """First and last line of the statement that the line belongs to, None between statements."""
-        around = [(first, last) for first, last in self.statements if first <= line <= last]
-        return max(around, default=None)
+        return self._statement_by_line.get(line)
+
+    @cached_property
+    def _statement_by_line(self) -> Mapping[int, tuple[int, int]]:
+        # In their order, so that of two statements on a line the later one stays.
+        return {line: (first, last) for first, last in self.statements for line in range(first, last + 1)}
 
     def _statement_nodes(self) -> list[ast.stmt]:
         """All statements, outer ones first; none when this Python cannot parse the file."""

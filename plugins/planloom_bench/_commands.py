@@ -12,13 +12,12 @@ import planloom_data
 from planloom.cli import late_command
 from planloom.plugins import Registry, load_plugins
 
-from ._bench import load_bench
+from ._bench import Bench, load_bench
+from ._paired import paired
 from ._reports import load_report
 from ._score import Score, score
-from ._showing import render_score, to_markdown
+from ._showing import Rival, render_score, to_markdown
 from .scorers import FIVE_LINES, Scorer
-
-_FORMATS = ("text", "markdown", "json")
 
 
 @click.group(name="bench")
@@ -52,39 +51,77 @@ def path_command() -> None:
     help="Folder of the benchmark (default: the shelf, which comes with planloom).",
 )
 @click.option(
-    "--clean", metavar="FILE", type=click.Path(path_type=Path), help="Findings of the same audit on the clean copy."
+    "--against",
+    metavar="OTHER",
+    type=click.Path(path_type=Path),
+    help="Other findings on the same benchmark: whether the two can be told apart.",
+)
+@click.option(
+    "--clean",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Findings of the same audit on the copy that `planloom bench clean` writes: what the bugs caused.",
 )
 @click.option(
     "--scorer", metavar="NAME", default=FIVE_LINES.name, show_default=True, help="Rule for when a finding counts."
 )
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the score as JSON.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print the score as Markdown.")
 @click.pass_context
 def score_command(
-    context: click.Context, findings: Path, benchmark: Path | None, clean: Path | None, scorer: str, form: str
+    context: click.Context,
+    findings: Path,
+    benchmark: Path | None,
+    against: Path | None,
+    clean: Path | None,
+    scorer: str,
+    as_json: bool,
+    as_markdown: bool,
 ) -> None:
     """Score findings on a benchmark with a hidden key.
 
-    FINDINGS is a findings.json, or a JSON list of objects with `file` and `line` that any tool may have made.
+    FINDINGS is a findings.json, a SARIF file of any tool, or JSON objects with `file` and `line`, as a list or one a
+    line.
     """
+    if as_json and as_markdown:
+        raise click.UsageError("--json and --markdown are two forms of the same; give one of them")
     rule = (context.find_object(Registry) or load_plugins()).get("scorer", scorer, Scorer)
     bench = load_bench(benchmark or planloom_data.shelf_benchmark())
-    clean_report = load_report(clean, bench.names) if clean else None
-    scored = score(load_report(findings, bench.names), bench, clean=clean_report, scorer=rule)
-    if form == "json":
-        click.echo(json.dumps(to_json(scored), indent=2))
-    elif form == "markdown":
-        click.echo(to_markdown(scored), nl=False)
+    scored = _scored(findings, bench, rule, clean)
+    rival = _rival(findings, scored, against, bench, rule) if against else None
+    if as_json:
+        click.echo(json.dumps(to_json(scored, rival), indent=2))
+    elif as_markdown:
+        click.echo(to_markdown(scored, rival), nl=False)
     else:
         from rich.console import Console
 
-        Console().print(render_score(scored))
+        Console(highlight=False).print(render_score(scored, rival))
 
 
-def to_json(scored: Score) -> dict[str, object]:
+def _scored(findings: Path, bench: Bench, rule: Scorer, clean: Path | None = None) -> Score:
+    report = load_report(findings, bench.names, bench.audited)
+    clean_report = load_report(clean, bench.names) if clean else None
+    return score(report, bench, clean=clean_report, scorer=rule)
+
+
+def _rival(findings: Path, scored: Score, against: Path, bench: Bench, rule: Scorer) -> Rival:
+    other = _scored(against, bench, rule)
+    name, other_name = findings.stem, against.stem
+    if name == other_name:
+        name, other_name = str(findings), str(against)
+    return Rival(score=other, paired=paired(scored.tally, other.tally), name=name, against=other_name)
+
+
+def to_json(scored: Score, rival: Rival | None = None) -> dict[str, object]:
     """The score as plain JSON values, with the numbers that are worked out from the counts."""
     plain: dict[str, object] = attrs.asdict(scored)
     for name, tally in (("tally", scored.tally), ("strict", scored.strict)):
         plain[name] = {**attrs.asdict(tally), "recall": tally.recall, "precision": tally.precision}
     plain["recall_interval"] = scored.recall_interval
     plain["precision_interval"] = scored.precision_interval
+    if rival is not None:
+        plain["against"] = to_json(rival.score)
+        told = {"told_apart": rival.paired.told_apart, "sentence": rival.sentence}
+        plain["paired"] = attrs.asdict(rival.paired) | told
     return plain

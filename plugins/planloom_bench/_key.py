@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,14 @@ class Key:
 
     def in_file(self, path: str) -> tuple[KeyEntry, ...]:
         """The bugs of one file, in the order of the key."""
-        return tuple(entry for entry in self.entries if entry.path == path)
+        return self._by_path.get(path, ())
+
+    @cached_property
+    def _by_path(self) -> Mapping[str, tuple[KeyEntry, ...]]:
+        found: dict[str, tuple[KeyEntry, ...]] = {}
+        for entry in self.entries:
+            found[entry.path] = (*found.get(entry.path, ()), entry)
+        return found
 
 
 def read_key(path: Path) -> Key:

@@ -1,7 +1,8 @@
 """What an audit reported, as far as a score needs it.
 
-Findings come from planloom's own ``findings.json`` or from any other tool that writes a list of objects with a file and
-a line. Paths are read as leniently as those of workers; what has no file or no line is counted and set aside.
+Findings come from planloom's own ``findings.json``, from SARIF, or from any tool that writes JSON objects with a file
+and a line, as a list or one a line. Paths are read as leniently as those of workers; what has no file or no line is
+counted and set aside.
 """
 
 from __future__ import annotations
@@ -9,22 +10,33 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import attrs
 
 from planloom_code import FileNames
 
 from ._errors import BadFindings
+from ._sarif import is_sarif, items_of
+
+__all__ = ["Report", "Reported", "load_report", "read_report"]
+
+# No file has more lines; longer numbers cannot even be printed.
+_LAST_LINE = 10**9
+_FILE_NAMES = ("file", "path", "filename")
+_LINE_NAMES = ("line", "row", "line_number")
+_WHAT = "give a findings.json, a SARIF file or a JSON list of objects with `file` and `line`"
 
 
 @attrs.frozen
 class Reported:
-    """One finding: a line of a file, the function it names (or none) and how sure it is, from 0 to 1."""
+    """One finding: a line of a file, the function it names (or none), how sure it is, from 0 to 1, and its rule."""
 
     file: str
     line: int
     function: str | None = None
     confidence: float = 0.5
+    rule: str | None = None
 
 
 @attrs.frozen
@@ -35,57 +47,96 @@ class Report:
     set_aside: int = 0
 
 
-def load_report(path: Path, names: FileNames) -> Report:
-    """The report that a JSON file holds.
+def load_report(path: Path, names: FileNames, audited: Path | None = None) -> Report:
+    """The report that a file holds.
 
+    :param audited: the folder that was audited; an absolute path below it means the very file.
     :raises BadFindings: the file cannot be read or holds no list of findings.
     """
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        # Some tools write a mark of byte order before their JSON.
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise BadFindings(f"{path} cannot be read ({error.strerror}); give a findings.json") from error
+        raise BadFindings(f"{path} cannot be read ({error.strerror}); {_WHAT}") from error
+    except UnicodeDecodeError as error:
+        raise BadFindings(f"{path} is no UTF-8 text ({error.reason}); {_WHAT}") from error
+    return read_report(_parsed(text, path), names, audited)
+
+
+def _parsed(text: str, path: Path) -> object:
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise BadFindings(f"{path} is nested too deeply; {_WHAT}") from error
     except ValueError as error:
-        raise BadFindings(f"{path} is no JSON: {error}; give a findings.json") from error
-    return read_report(raw, names)
+        try:
+            lines = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except (ValueError, RecursionError):
+            lines = []
+        if len(lines) > 1:
+            return lines
+        raise BadFindings(f"{path} is no JSON: {error}; {_WHAT}") from error
 
 
-def read_report(raw: object, names: FileNames) -> Report:
-    """The report that a JSON value means: a list of findings, or an object with the list under ``findings``.
+def read_report(raw: object, names: FileNames, audited: Path | None = None) -> Report:
+    """The report that a JSON value means: a list of findings, an object with the list under ``findings``, or SARIF.
 
     :param names: the files of the benchmark; a path that means one of them is spelt like it.
-    :raises BadFindings: the value is neither.
+    :param audited: the folder that was audited; an absolute path below it means the very file.
+    :raises BadFindings: the value is none of these.
     """
-    items = raw.get("findings") if isinstance(raw, Mapping) else raw
+    if is_sarif(raw):
+        items: object = list(items_of(raw))
+    else:
+        items = raw.get("findings") if isinstance(raw, Mapping) else raw
     if not isinstance(items, list):
         raise BadFindings(
-            f"expected a list of findings or an object with `findings`, got {type(raw).__name__}; give a findings.json"
+            f"expected a list of findings, an object with `findings` or SARIF, got {type(raw).__name__}; {_WHAT}"
         )
-    read = [_reported(item, names) for item in items]
+    root = "" if audited is None else audited.resolve().as_posix() + "/"
+    read = [_reported(item, names, root) for item in items]
     findings = [finding for finding in read if finding is not None]
-    return Report(_surest_first(findings), len(read) - len(findings))
+    # Among equals the report's own order stays: it may mean something.
+    findings.sort(key=lambda finding: -finding.confidence)
+    return Report(tuple(findings), len(read) - len(findings))
 
 
-def _surest_first(findings: list[Reported]) -> tuple[Reported, ...]:
-    return tuple(sorted(findings, key=lambda f: (-f.confidence, f.file, f.line, f.function or "")))
-
-
-def _reported(item: object, names: FileNames) -> Reported | None:
+def _reported(item: object, names: FileNames, root: str) -> Reported | None:
     if not isinstance(item, Mapping):
         return None
-    file, line, function = item.get("file"), _whole(item.get("line")), item.get("function")
+    file, line = _first(item, _FILE_NAMES), _whole(_first(item, _LINE_NAMES))
     if not isinstance(file, str) or not file.strip() or line is None:
         return None
-    named = function.strip() if isinstance(function, str) else ""
-    return Reported(names.resolve(file) or file, line, named or None, _confidence(item.get("confidence")))
+    return Reported(
+        file=_path(file, names, root),
+        line=line,
+        function=_text(item.get("function")),
+        confidence=_confidence(item.get("confidence")),
+        rule=_text(item.get("rule")),
+    )
+
+
+def _first(item: Mapping[Any, Any], keys: tuple[str, ...]) -> object:
+    return next((item[key] for key in keys if item.get(key) is not None), None)
+
+
+def _path(file: str, names: FileNames, root: str) -> str:
+    if root and file.startswith(root):
+        return file.removeprefix(root)
+    return names.resolve(file) or file
+
+
+def _text(value: object) -> str | None:
+    return (value.strip() or None) if isinstance(value, str) else None
 
 
 def _whole(value: object) -> int | None:
     """A line number, from 1, or None."""
-    if isinstance(value, str) and value.strip().isdecimal():
+    if isinstance(value, str) and value.strip().isdecimal() and len(value.strip()) < len(str(_LAST_LINE)):
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 1 <= value < _LAST_LINE else None
 
 
 def _confidence(value: object) -> float:

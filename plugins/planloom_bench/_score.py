@@ -10,12 +10,12 @@ import attrs
 from ._bench import Bench
 from ._chance import Chance, chance_line
 from ._intervals import wilson
-from ._reports import Report
-from ._tally import Tally, tally
+from ._reports import Report, Reported
+from ._tally import Reaches, Tally, reaches_of, tally
 from .scorers import FIVE_LINES, SAME_STATEMENT, Scorer
 
 # Steps of a curve that is read on a logarithmic axis.
-_RECALL_AT = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+_RECALL_AT = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 
 
 @attrs.frozen(kw_only=True)
@@ -43,6 +43,11 @@ class Score:
     kinds: Mapping[str, tuple[int, int]]
 
     @property
+    def strict_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the strict recall."""
+        return wilson(self.strict.found, self.strict.bugs)
+
+    @property
     def recall_interval(self) -> tuple[float, float]:
         """The 95 % interval of the recall."""
         return wilson(self.tally.found, self.tally.bugs)
@@ -59,7 +64,8 @@ def score(report: Report, bench: Bench, *, clean: Report | None = None, scorer: 
 
     :param clean: what the same audit reports on the copy without bugs, whose lines are numbered alike.
     """
-    counted = tally(report.findings, bench, scorer)
+    reaches = reaches_of(report.findings, bench, scorer)
+    counted = tally(report.findings, bench, scorer, reaches)
     return Score(
         bench=bench.name,
         scorer=scorer.name,
@@ -69,21 +75,26 @@ def score(report: Report, bench: Bench, *, clean: Report | None = None, scorer: 
         strict=tally(report.findings, bench, SAME_STATEMENT),
         chance=chance_line(len({(f.file, f.line) for f in report.findings}), bench, scorer),
         caused=None if clean is None else _caused(report, clean, bench, scorer),
-        recall_at=_recall_curve(report, bench, scorer),
+        recall_at=_recall_curve(report, bench, scorer, reaches),
         kinds=_kinds(counted, bench),
     )
 
 
 def _caused(report: Report, clean: Report, bench: Bench, scorer: Scorer) -> int:
-    anyway = {(finding.file, finding.line) for finding in clean.findings}
-    new = [finding for finding in report.findings if (finding.file, finding.line) not in anyway]
+    anyway = {_said(finding) for finding in clean.findings}
+    new = [finding for finding in report.findings if _said(finding) not in anyway]
     return tally(new, bench, scorer).found
 
 
-def _recall_curve(report: Report, bench: Bench, scorer: Scorer) -> dict[int, float]:
+def _said(finding: Reported) -> tuple[str, int, str | None]:
+    """What makes a finding the same on the clean copy: a tool may say another thing of the same line."""
+    return finding.file, finding.line, finding.rule
+
+
+def _recall_curve(report: Report, bench: Bench, scorer: Scorer, reaches: Reaches) -> dict[int, float]:
     count = len(report.findings)
     steps = [step for step in _RECALL_AT if step < count] + [count] * bool(count)
-    return {step: tally(report.findings[:step], bench, scorer).recall for step in steps}
+    return {step: tally(report.findings[:step], bench, scorer, reaches).recall for step in steps}
 
 
 def _kinds(counted: Tally, bench: Bench) -> dict[str, tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""A score for people: a table in the terminal, and the same rows for Markdown."""
+"""A score for people, alone or beside another: a table in the terminal, and the same rows for Markdown."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ._intervals import wilson
+from ._paired import Paired
 from ._score import Score
+from ._tally import Tally
+from .scorers import SAME_STATEMENT
 
 _HEADINGS = ("what counts", "recall [95 %]", "precision [95 %]", "")
-LOWER_BOUND = "Precision is a lower bound: a real bug outside the key counts as wrong."
+_LOWER_BOUND = "Precision is a lower bound: a real bug outside the key counts as wrong."
 
 
 @attrs.frozen
@@ -23,21 +27,36 @@ class _Row:
     note: str
 
 
-def render_score(score: Score) -> RenderableType:
+@attrs.frozen(kw_only=True)
+class Rival:
+    """Another score on the same key, with the names of both."""
+
+    score: Score
+    paired: Paired
+    name: str
+    against: str
+
+    @property
+    def sentence(self) -> str:
+        """Whether the two can be told apart."""
+        return self.paired.sentence(self.name, self.against)
+
+
+def render_score(score: Score, rival: Rival | None = None) -> RenderableType:
     """The score as a table for a rich console, with its notes below."""
     table = Table(*_HEADINGS, box=None, pad_edge=False)
-    for row in _rows(score):
+    for row in _rows(score, rival):
         table.add_row(*attrs.astuple(row))
     heading = Text(f"{score.bench}: {_found(score)}", style="bold")
-    return Group(heading, table, *(Text(note) for note in _notes(score)))
+    return Group(heading, table, *(Text(note) for note in _notes(score, rival)))
 
 
-def to_markdown(score: Score) -> str:
+def to_markdown(score: Score, rival: Rival | None = None) -> str:
     """The score as Markdown: a heading, the table, the bugs by kind and the notes."""
-    rows = [_HEADINGS, ("---",) * 4, *(attrs.astuple(row) for row in _rows(score))]
+    rows = [_HEADINGS, ("---",) * 4, *(attrs.astuple(row) for row in _rows(score, rival))]
     kinds = [("kind", "found", "planted"), ("---",) * 3]
     kinds += [(kind, str(found), str(planted)) for kind, (found, planted) in score.kinds.items()]
-    blocks = [f"## {score.bench}: {_found(score)}", _table(rows), _table(kinds), *_notes(score)]
+    blocks = [f"## {score.bench}: {_found(score)}", _table(rows), _table(kinds), *_notes(score, rival)]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -49,17 +68,33 @@ def _found(score: Score) -> str:
     return f"{score.tally.found} of {score.tally.bugs} planted bugs found"
 
 
-def _rows(score: Score) -> list[_Row]:
+def _rows(score: Score, rival: Rival | None) -> list[_Row]:
+    first, second = (rival.name, rival.against) if rival else ("", "")
+    rows = _rules(score, first)
+    if score.caused is not None:
+        recall = _share(score.caused / score.tally.bugs, wilson(score.caused, score.tally.bugs))
+        rows.append(_Row("caused", recall, "-", "not found on the clean copy"))
+    if rival is not None:
+        rows += _rules(rival.score, second)
+    return rows
+
+
+def _rules(score: Score, name: str) -> list[_Row]:
+    """The rows of one report: by the rule, by the strict rule, by luck."""
+    of = f"{name}, " if name else ""
     recall = _share(score.tally.recall, score.recall_interval)
     precision = _share(score.tally.precision, score.precision_interval)
-    counts = f"{score.tally.found} right, {len(score.tally.wrong)} wrong"
-    strict = f"{score.strict.found} right, {len(score.strict.wrong)} wrong"
-    luck = f"{score.chance.drawn} of {score.chance.lines:,} lines"
+    strict = _share(score.strict.recall, score.strict_interval)
+    luck = f"{score.chance.drawn:,} of {score.chance.lines:,} lines"
     return [
-        _Row(score.scorer, recall, precision, counts),
-        _Row("same_statement", _share(score.strict.recall), _share(score.strict.precision), strict),
-        _Row("chance", _share(score.chance.recall), _share(score.chance.precision), luck),
+        _Row(f"{of}{score.scorer}", recall, precision, _counts(score.tally)),
+        _Row(f"{of}{SAME_STATEMENT.name}", strict, _share(score.strict.precision), _counts(score.strict)),
+        _Row(f"{of}chance", _share(score.chance.recall), _share(score.chance.precision), luck),
     ]
+
+
+def _counts(tally: Tally) -> str:
+    return f"{tally.found} right, {len(tally.wrong):,} wrong"
 
 
 def _share(value: float | None, interval: tuple[float, float] | None = None) -> str:
@@ -69,15 +104,14 @@ def _share(value: float | None, interval: tuple[float, float] | None = None) -> 
     return f"{value:.3f}{around}"
 
 
-def _notes(score: Score) -> list[str]:
-    notes = [LOWER_BOUND]
+def _notes(score: Score, rival: Rival | None) -> list[str]:
+    notes = [rival.sentence] if rival else []
+    notes.append(_LOWER_BOUND)
     if not score.reported:
         notes.append("Nothing was reported, so there is no precision.")
     if score.recall_at:
-        curve = ", ".join(f"{recall:.2f} with {count}" for count, recall in score.recall_at.items())
+        curve = ", ".join(f"{recall:.2f} with {count:,}" for count, recall in score.recall_at.items())
         notes.append(f"Recall of the surest findings alone: {curve}.")
-    if score.caused is not None:
-        notes.append(f"Caused: {score.caused} bugs were found by findings that the clean copy does not give.")
     if score.tally.repeats:
         notes.append(f"Said again: {score.tally.repeats} findings, counted neither for nor against.")
     if score.set_aside:

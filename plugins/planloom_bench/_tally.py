@@ -1,8 +1,9 @@
 """Counting: which bugs were found, and how many places were named in vain.
 
-Pairs of a finding and a bug in its reach are taken nearest first, each finding and each bug once. A further finding in
-reach of a bug says again what was said, and counts neither for nor against; one out of reach of every bug is wrong, and
-wrong findings count once a place.
+Findings and bugs are paired so that as many bugs as can be are found, each by a line of its own. Where not all can be,
+the bug that a finding is nearest to goes first, then the one that comes first in the key. A further finding in reach of
+a bug says again what was said, and counts neither for nor against; one out of reach of every bug is wrong, and wrong
+findings count once a place.
 """
 
 from __future__ import annotations
@@ -12,8 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 
 from ._bench import Bench
+from ._matching import matched
 from ._reports import Reported
 from .scorers import Scorer
+
+__all__ = ["Reaches", "Tally", "reaches_of", "tally"]
+
+Reaches = Mapping[Reported, Mapping[str, int]]
 
 
 @attrs.frozen(kw_only=True)
@@ -48,36 +54,29 @@ class Tally:
         return self.found / named if named else None
 
 
-def tally(findings: Sequence[Reported], bench: Bench, scorer: Scorer) -> Tally:
-    """Count a report by one rule; the order of the findings makes no difference."""
-    distinct = sorted(set(findings), key=lambda f: (f.file, f.line, f.function or "", -f.confidence))
-    reaches = {finding: _in_reach(finding, bench, scorer) for finding in distinct}
-    pairs = sorted(
-        (distance, bug, finding.line, at)
-        for at, finding in enumerate(distinct)
-        for bug, distance in reaches[finding].items()
-    )
-    hits: dict[str, Reported] = {}
-    for _, bug, _, at in pairs:
-        if bug not in hits and not _says_again(distinct[at], hits.values()):
-            hits[bug] = distinct[at]
-    wrong = {_place(finding, bench) for finding in distinct if not reaches[finding]}
-    vain = sum(1 for finding in findings if not reaches[finding])
+def tally(findings: Sequence[Reported], bench: Bench, scorer: Scorer, reaches: Reaches | None = None) -> Tally:
+    """Count a report by one rule; the order of the findings makes no difference.
+
+    :param reaches: what ``reaches_of`` gave for these findings, or for more.
+    """
+    known = reaches_of(findings, bench, scorer) if reaches is None else reaches
+    near = {finding: known[finding] for finding in findings if known[finding]}
+    hits = matched(near, [bug.id for bug in bench.key.entries])
+    vain = [finding for finding in findings if not known[finding]]
     return Tally(
         hits=dict(sorted(hits.items())),
-        wrong=tuple(sorted(wrong)),
-        repeats=len(findings) - len(hits) - vain,
+        wrong=tuple(sorted({_place(finding, bench) for finding in vain})),
+        repeats=len(findings) - len(hits) - len(vain),
         bugs=len(bench.key),
     )
 
 
-def _says_again(finding: Reported, counted: Iterable[Reported]) -> bool:
-    """Whether a finding that counts already names the same line."""
-    return any(other.file == finding.file and other.line == finding.line for other in counted)
+def reaches_of(findings: Iterable[Reported], bench: Bench, scorer: Scorer) -> Reaches:
+    """The bugs that each finding may count for, with the distances."""
+    return {finding: _in_reach(finding, bench, scorer) for finding in set(findings)}
 
 
-def _in_reach(finding: Reported, bench: Bench, scorer: Scorer) -> dict[str, int]:
-    """The bugs that the finding may count for, with their distances."""
+def _in_reach(finding: Reported, bench: Bench, scorer: Scorer) -> Mapping[str, int]:
     file = bench.files.get(finding.file)
     if file is None:
         return {}

@@ -54,16 +54,16 @@ def test_the_bench_brings_its_command(registry: Registry) -> None:
 
 
 def test_a_report_is_scored_by_the_scorer_that_is_named(registry: Registry, findings: str) -> None:
-    by_lines = json.loads(run(registry, findings, "--format", "json").output)
-    by_file = json.loads(run(registry, findings, "--format", "json", "--scorer", "same_file").output)
+    by_lines = json.loads(run(registry, findings, "--json").output)
+    by_file = json.loads(run(registry, findings, "--json", "--scorer", "same_file").output)
     assert (by_lines["tally"]["recall"], by_file["tally"]["recall"]) == (0, pytest.approx(1 / 12))
 
 
-@pytest.mark.parametrize("form", ["text", "markdown"])
-def test_a_score_is_printed_for_people(registry: Registry, findings: str, form: str) -> None:
-    assert "0 of 12 planted bugs found" in run(registry, findings, "--format", form).output
+@pytest.mark.parametrize("form", [[], ["--markdown"]])
+def test_a_score_is_printed_for_people(registry: Registry, findings: str, form: list[str]) -> None:
+    assert "0 of 12 planted bugs found" in run(registry, findings, *form).output
 
 
 def test_what_the_clean_copy_gives_too_is_not_caused(registry: Registry, findings: str) -> None:
-    scored = run(registry, findings, "--clean", findings, "--scorer", "same_file", "--format", "json")
+    scored = run(registry, findings, "--clean", findings, "--scorer", "same_file", "--json")
     assert json.loads(scored.output)["caused"] == 0

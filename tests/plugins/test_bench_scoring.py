@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from random import Random
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -23,6 +24,7 @@ from planloom_bench import (
     tally,
     wilson,
 )
+from planloom_bench._matching import matched
 from planloom_code import FileNames
 
 # Lines 1 to 10 are `first`, 11 to 20 `second`, 21 to 30 lie outside any function.
@@ -155,6 +157,42 @@ def test_one_line_said_under_two_names_finds_one_bug() -> None:
     assert tally(findings, BENCH, FIVE_LINES).found == 1
 
 
+def test_as_many_bugs_are_found_as_findings_can_be_shared_out_to() -> None:
+    # The bug at 9 is in reach of line 6 alone, which is nearer to the one at 3.
+    near = bench(bug("b1", "one.py", 3, "first"), bug("b2", "one.py", 10, "first"))
+    findings = [Reported("one.py", 6), Reported("one.py", 2)]
+    assert set(tally(findings, near, FIVE_LINES).hits) == {"b1", "b2"}
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.sets(st.integers(0, 4), max_size=3)), max_size=7))
+def test_no_other_sharing_out_finds_more_bugs(rows: list[tuple[int, set[int]]]) -> None:
+    reaches = {Reported("one.py", line + 1): {f"b{bug}": (line + bug) % 4 for bug in bugs} for line, bugs in rows}
+    ids = [f"b{number}" for number in range(5)]
+    hits = matched(reaches, ids)
+    assert len({hit.line for hit in hits.values()}) == len(hits) == _most(list(reaches.values()))
+    assert all(name in reaches[hit] for name, hit in hits.items())
+
+
+def _most(reaches: list[dict[str, int]], taken: frozenset[str] = frozenset()) -> int:
+    """The largest number of pairs, by trying all."""
+    if not reaches:
+        return 0
+    first, *rest = reaches
+    with_first = [1 + _most(rest, taken | {name}) for name in first if name not in taken]
+    return max([_most(rest, taken), *with_first])
+
+
+def test_of_two_bugs_for_one_finding_the_nearer_is_found_and_then_the_first_of_the_key() -> None:
+    hit = Reported("one.py", 6)
+    assert matched({hit: {"b1": 2, "b2": 1}}, ["b1", "b2"]) == {"b2": hit}
+    assert matched({hit: {"b2": 1, "b1": 1}}, ["b1", "b2"]) == {"b1": hit}
+
+
+@given(FINDINGS, FINDINGS)
+def test_more_findings_never_find_fewer_bugs(some: list[Reported], more: list[Reported]) -> None:
+    assert set(tally(some, BENCH, FIVE_LINES).hits) <= set(tally(some + more, BENCH, FIVE_LINES).hits)
+
+
 def test_a_second_finding_for_a_found_bug_is_neither_right_nor_wrong() -> None:
     counted = tally([Reported("pack/two.py", 15), Reported("pack/two.py", 16)], BENCH, FIVE_LINES)
     assert (counted.found, counted.precision, counted.repeats) == (1, 1.0, 1)
@@ -242,6 +280,22 @@ def test_without_a_report_of_the_clean_copy_nothing_is_said_of_causes() -> None:
 def test_a_score_of_nothing_is_a_score() -> None:
     scored = score(Report((), set_aside=2), BENCH)
     assert (scored.tally.recall, scored.precision_interval, scored.recall_at) == (0.0, None, {})
+
+
+def test_what_is_said_of_a_line_for_another_reason_on_the_clean_copy_does_not_take_a_hit_away() -> None:
+    report = Report((Reported("one.py", 3, rule="new"), Reported("one.py", 18, rule="old")))
+    clean = Report((Reported("one.py", 3, rule="old"), Reported("one.py", 18, rule="old")))
+    assert score(report, BENCH, clean=clean).caused == 1
+
+
+def test_a_hundred_thousand_findings_are_scored_in_seconds() -> None:
+    files = [*BENCH.files, *(f"unknown/{number}.py" for number in range(98))]
+    findings = tuple(Reported(file, line) for file in files for line in range(1, 1001))
+    started = process_time()
+    scored = score(Report(findings), BENCH)
+    assert process_time() - started < 10
+    # Unknown files, blocks of ten lines in the known ones, and the two functions with lines out of reach.
+    assert (scored.tally.recall, len(scored.tally.wrong)) == (1.0, 98 + 2 * 98 + 2)
 
 
 def test_a_report_of_two_hundred_findings_on_each_file_is_scored() -> None:
