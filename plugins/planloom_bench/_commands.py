@@ -107,10 +107,17 @@ def _scored(findings: Path, bench: Bench, rule: Scorer, clean: Path | None = Non
 
 def _rival(findings: Path, scored: Score, against: Path, bench: Bench, rule: Scorer) -> Rival:
     other = _scored(against, bench, rule)
-    name, other_name = findings.stem, against.stem
-    if name == other_name:
-        name, other_name = str(findings), str(against)
+    name, other_name = _told_apart(findings, against)
     return Rival(score=other, paired=paired(scored.tally, other.tally), name=name, against=other_name)
+
+
+def _told_apart(one: Path, other: Path) -> tuple[str, str]:
+    """The shortest ends of two paths that differ."""
+    for depth in range(1, max(len(one.parts), len(other.parts))):
+        names = "/".join(one.parts[-depth:]), "/".join(other.parts[-depth:])
+        if names[0] != names[1]:
+            return names
+    return str(one), str(other)
 
 
 def to_json(scored: Score, rival: Rival | None = None) -> dict[str, object]:

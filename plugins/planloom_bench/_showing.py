@@ -43,21 +43,33 @@ class Rival:
 
 
 def render_score(score: Score, rival: Rival | None = None) -> RenderableType:
-    """The score as a table for a rich console, with its notes below."""
-    table = Table(*_HEADINGS, box=None, pad_edge=False)
-    for row in _rows(score, rival):
-        table.add_row(*attrs.astuple(row))
-    heading = Text(f"{score.bench}: {_found(score)}", style="bold")
-    return Group(heading, table, *(Text(note) for note in _notes(score, rival)))
+    """The score as a table for a rich console, with its notes below; a rival's table between."""
+    parts: list[RenderableType] = []
+    for heading, shown in _parts(score, rival):
+        table = Table(*_HEADINGS, box=None, pad_edge=False)
+        for row in _rows(shown):
+            table.add_row(*attrs.astuple(row))
+        parts += [Text(heading, style="bold"), table]
+    return Group(*parts, *(Text(note) for note in _notes(score, rival)))
 
 
 def to_markdown(score: Score, rival: Rival | None = None) -> str:
-    """The score as Markdown: a heading, the table, the bugs by kind and the notes."""
-    rows = [_HEADINGS, ("---",) * 4, *(attrs.astuple(row) for row in _rows(score, rival))]
-    kinds = [("kind", "found", "planted"), ("---",) * 3]
-    kinds += [(kind, str(found), str(planted)) for kind, (found, planted) in score.kinds.items()]
-    blocks = [f"## {score.bench}: {_found(score)}", _table(rows), _table(kinds), *_notes(score, rival)]
-    return "\n\n".join(blocks) + "\n"
+    """The score as Markdown: a heading, the table and the bugs by kind, the same of a rival, and the notes."""
+    blocks = []
+    for heading, shown in _parts(score, rival):
+        rows = [_HEADINGS, ("---",) * 4, *(attrs.astuple(row) for row in _rows(shown))]
+        kinds = [("kind", "found", "planted"), ("---",) * 3]
+        kinds += [(kind, str(found), str(planted)) for kind, (found, planted) in shown.kinds.items()]
+        blocks += [f"## {heading}", _table(rows), _table(kinds)]
+    return "\n\n".join([*blocks, *_notes(score, rival)]) + "\n"
+
+
+def _parts(score: Score, rival: Rival | None) -> list[tuple[str, Score]]:
+    """Each score with its heading."""
+    if rival is None:
+        return [(f"{score.bench}: {_found(score)}", score)]
+    both = ((rival.name, score), (rival.against, rival.score))
+    return [(f"{score.bench}, {name}: {_found(shown)}", shown) for name, shown in both]
 
 
 def _table(rows: Iterable[tuple[str, ...]]) -> str:
@@ -68,29 +80,20 @@ def _found(score: Score) -> str:
     return f"{score.tally.found} of {score.tally.bugs} planted bugs found"
 
 
-def _rows(score: Score, rival: Rival | None) -> list[_Row]:
-    first, second = (rival.name, rival.against) if rival else ("", "")
-    rows = _rules(score, first)
-    if score.caused is not None:
-        recall = _share(score.caused / score.tally.bugs, wilson(score.caused, score.tally.bugs))
-        rows.append(_Row("caused", recall, "-", "not found on the clean copy"))
-    if rival is not None:
-        rows += _rules(rival.score, second)
-    return rows
-
-
-def _rules(score: Score, name: str) -> list[_Row]:
-    """The rows of one report: by the rule, by the strict rule, by luck."""
-    of = f"{name}, " if name else ""
+def _rows(score: Score) -> list[_Row]:
     recall = _share(score.tally.recall, score.recall_interval)
     precision = _share(score.tally.precision, score.precision_interval)
     strict = _share(score.strict.recall, score.strict_interval)
     luck = f"{score.chance.drawn:,} of {score.chance.lines:,} lines"
-    return [
-        _Row(f"{of}{score.scorer}", recall, precision, _counts(score.tally)),
-        _Row(f"{of}{SAME_STATEMENT.name}", strict, _share(score.strict.precision), _counts(score.strict)),
-        _Row(f"{of}chance", _share(score.chance.recall), _share(score.chance.precision), luck),
+    rows = [
+        _Row(score.scorer, recall, precision, _counts(score.tally)),
+        _Row(SAME_STATEMENT.name, strict, _share(score.strict.precision), _counts(score.strict)),
+        _Row("chance", _share(score.chance.recall), _share(score.chance.precision), luck),
     ]
+    if score.caused is not None:
+        caused = _share(score.caused / score.tally.bugs, wilson(score.caused, score.tally.bugs))
+        rows.append(_Row("caused", caused, "-", "not on the clean copy"))
+    return rows
 
 
 def _counts(tally: Tally) -> str:
