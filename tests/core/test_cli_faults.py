@@ -68,6 +68,7 @@ class Shell:
     def _told(self, code: object, output: str, remarks: str) -> str:
         """Make places equal."""
         said = re.sub(r"127\.0\.0\.1(:|', )\d+", "SERVER", remarks.replace(str(self.path), "FOLDER"))
+        said = re.sub(r"formats up to \d+", "formats up to LATEST", said)
         said = re.sub(r"\bjob-[0-9a-f]{6}\b", "job-ID", re.sub(r"\| \d+\.\d s", "| SECONDS", said))
         assert "Traceback" not in said + output
         return f"exit code {code}\n{_last_words(said)}"
@@ -173,7 +174,6 @@ def refused(status: int) -> Served:
 
 SERVERS: dict[str, Served] = {
     "the key is refused": refused(401),
-    "the account is used up": refused(402),
     "the model is unknown": json_answer(
         {"error": {"message": "The model `m-1` does not exist", "code": "model_not_found"}}, status=404
     ),
@@ -186,6 +186,11 @@ def test_a_server_that_refuses_is_told_with_what_to_do(
     shell: Shell, snapshot: SnapshotAssertion, answer: Served
 ) -> None:
     with configured(shell, ONE, answer):
+        assert shell.run_here("run", "job.plan") == snapshot
+
+
+def test_an_account_that_is_used_up_stops_a_run_that_is_not_to_wait(shell: Shell, snapshot: SnapshotAssertion) -> None:
+    with configured(shell, ONE, refused(402), CONFIG + '[limits]\nat_quota = "stop"\n'):
         assert shell.run_here("run", "job.plan") == snapshot
 
 
