@@ -294,10 +294,9 @@ class FrontDoor:
             return
         until = None if outage.until is None else outage.until.isoformat(timespec="seconds")
         self._emit("run.breaker", _breaker_fields(endpoint, until, outage.reason, is_open=True))
+        self._pauses.enter(at)
         if self._at_quota == "stop" or outage.hopeless:
             self._abort.set(RunStopped(_used_up(at, outage, until)))
-        else:
-            self._pauses.enter(at)
 
 
 async def _value_of(flight: asyncio.Future[Reply | None]) -> Reply | None:

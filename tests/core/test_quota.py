@@ -90,7 +90,7 @@ def test_where_that_is_wanted_the_run_stops_at_once(tmp_path: Path) -> None:
         outcomes = await door.ask_all(TEN)
         assert all(isinstance(outcome, RunStopped) for outcome in outcomes)
         assert server.total <= 4
-        assert door.pauses == []
+        assert door.pauses == [AT]
 
     at_the_door(tmp_path / "store.db", used_up(), scenario, at_quota="stop", in_flight=4)
 
