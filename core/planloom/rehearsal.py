@@ -267,7 +267,7 @@ class _Stage:
         self._stand_ins = registry.all("stand-in", StandIn)
         self._spent = 0
         self._reserved = 0
-        self._calls = 0
+        self._calls = self._granted = 0
         self._tokens = 0
         self._roles: dict[str, tuple[int, int]] = {}
         self._repeated: list[str] = []
@@ -328,9 +328,10 @@ class _Stage:
         price = self._prices(request.role).of(request.input_tokens, answer.completion_tokens)
         if self._spent + self._reserved + price > self._budget:
             raise RunStopped(
-                f"the plan would stop at the budget of {show_credits(self._budget)} credits after {self._calls} calls; "
-                "raise --cap, or ask for less"
+                f"the plan would stop at the budget of {show_credits(self._budget)} credits after {self._granted} "
+                "calls; raise --cap, or ask for less"
             )
+        self._granted += 1
         self._reserved += price
         reading, writing = (
             request.input_tokens / _READ_TOKENS_A_SECOND,

@@ -109,7 +109,7 @@ result = rounds
 def test_a_plan_that_would_stop_at_its_budget_is_refused(rehearsed: Any) -> None:
     told = rehearsed('result = parallel([lambda i=i: agent(f"q{i}") for i in range(40)])\n', cap=5)
     assert told.problems == (
-        "rehearsal: the plan would stop at the budget of 5.0 credits after 0 calls; raise --cap, or ask for less",
+        "rehearsal: the plan would stop at the budget of 5.0 credits after 25 calls; raise --cap, or ask for less",
     )
 
 
