@@ -20,6 +20,7 @@ model missing                                    the model that was asked
 events, asked for or not                         put together; a stream that stops early is ``malformed``
 one key twice in an object, different values     ``malformed`` when it is a key that is read; else the last one
 a lone surrogate in the text                     U+FFFD in its place, since it cannot be stored
+the endpoint's key in the text                   ``[key]`` in its place
 an error object, also in mid-stream              a fault by what it says (``planloom.wire``)
 HTML, other JSON, no content, not UTF-8, empty   TransientError ``malformed``, its first 200 characters kept
 ===============================================  ==================================================================
@@ -77,14 +78,14 @@ def read_reply(answer: Answer, question: Question, seconds: float, faults: Fault
         if isinstance(value, Mapping) and (value.get("error") or value.get("type") == "error"):
             raise faults.in_success(value, answer, now)
         raise faults.malformed(answer, "no content")
-    text = storable(_text_of([mapping_in(block) for block in content], question))
+    text = faults.without_key(storable(_text_of([mapping_in(block) for block in content], question)))
     reason = text_in(value.get("stop_reason"))
     return Reply(
         text=text,
         finish_reason=FINISH_REASONS.get(reason, reason) if reason else None,
         usage=_usage(mapping_in(value.get("usage")), text),
         seconds=seconds,
-        model=text_in(value.get("model")) or question.model,
+        model=faults.without_key(text_in(value.get("model")) or question.model),
     )
 
 

@@ -18,6 +18,7 @@ events, asked for or not                         put together; a stream that sto
 NaN or an infinity in the envelope               null, since servers write them in fields that nobody reads
 one key twice in an object, different values     ``malformed`` when it is a key that is read; else the last one
 a lone surrogate in the text                     U+FFFD in its place, since it cannot be stored
+the endpoint's key in the text                   ``[key]`` in its place
 an error object and no choices                   a fault by what it says (``_faults``)
 HTML, other JSON, no choices, not UTF-8, empty   TransientError ``malformed``, its first 200 characters kept
 ===============================================  ==================================================================
@@ -68,13 +69,13 @@ def read_reply(answer: Answer, model: str, seconds: float, faults: FaultTable, n
         if isinstance(value, Mapping) and (value.get("error") or value.get("object") == "error"):
             raise faults.in_success(value, answer, now)
         raise faults.malformed(answer, "no choices")
-    text = storable(_text_of(choice["message"]))
+    text = faults.without_key(storable(_text_of(choice["message"])))
     return Reply(
         text=text,
         finish_reason=text_in(choice.get("finish_reason")),
         usage=_usage(value.get("usage"), text),
         seconds=seconds,
-        model=text_in(value.get("model")) or model,
+        model=faults.without_key(text_in(value.get("model")) or model),
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from planloom import ConfigurationError
 from planloom.clients import ClientPlugin, Endpoint, FatalError, ModelError
-from planloom.questions import Question, message_of
+from planloom.questions import Question, Reply, message_of
 from planloom.testing.loopback import Script, Served, completion, dropped, json_answer, serving
 from planloom.wire import Origin, Timeouts, read_origin
 from planloom_openai import CLIENT, open_client, register_clients
@@ -48,10 +48,10 @@ def refusal(configured: Endpoint) -> str:
     return str(caught.value)
 
 
-async def ask(configured: Endpoint) -> None:
+async def asked(configured: Endpoint) -> Reply:
     client = open_client(configured)
     try:
-        await client.ask(QUESTION)
+        return await client.ask(QUESTION)
     finally:
         await client.close()
 
@@ -91,13 +91,13 @@ def test_a_password_in_the_address_is_refused_and_not_repeated() -> None:
 
 def test_the_key_is_sent_as_a_bearer_token() -> None:
     with serving() as server:
-        asyncio.run(ask(endpoint(server.url)))
+        asyncio.run(asked(endpoint(server.url)))
     assert server.received[0].headers["authorization"] == f"Bearer {KEY}"
 
 
 def test_without_a_key_variable_no_key_is_sent() -> None:
     with serving() as server:
-        asyncio.run(ask(endpoint(server.url, key_env="")))
+        asyncio.run(asked(endpoint(server.url, key_env="")))
     assert "authorization" not in server.received[0].headers
 
 
@@ -164,12 +164,24 @@ def test_a_setting_that_is_no_truth_value_is_refused() -> None:
 def test_the_key_is_in_no_error_no_log_and_no_repr(script: Script, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with serving(script) as server, pytest.raises(ModelError) as caught:
-        asyncio.run(ask(endpoint(server.url)))
+        asyncio.run(asked(endpoint(server.url)))
     shown = "".join(traceback.format_exception(caught.value)) + caplog.text + repr(caught.value)
     chained = [caught.value.__cause__, caught.value.__context__]
     assert KEY[:12] not in shown + repr(chained)
     assert KEY not in repr(origin_of(endpoint()))
     assert KEY not in repr(open_client(endpoint()))
+
+
+def test_an_answer_that_repeats_the_key_is_kept_without_it() -> None:
+    with serving(completion(f"you sent Bearer {KEY}", model=f"echo-{KEY}")) as server:
+        reply = asyncio.run(asked(endpoint(server.url)))
+    assert (reply.text, reply.model) == ("you sent Bearer [key]", "echo-[key]")
+
+
+def test_a_short_key_is_a_word_that_answers_may_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", "none")
+    with serving(completion("there are none")) as server:
+        assert asyncio.run(asked(endpoint(server.url))).text == "there are none"
 
 
 # --- proxies
@@ -179,7 +191,7 @@ def test_an_http_address_is_not_sent_through_a_proxy_of_the_environment(monkeypa
     with serving() as proxy, serving() as server:
         monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
         monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{proxy.port}")
-        asyncio.run(ask(endpoint(server.url)))
+        asyncio.run(asked(endpoint(server.url)))
     assert (proxy.total, server.total) == (0, 1)
 
 
@@ -189,7 +201,7 @@ def test_an_https_address_is_tunnelled_through_the_proxy_of_the_environment_with
     with serving(Served(status=403)) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
         with pytest.raises(ModelError) as caught:
-            asyncio.run(ask(endpoint("https://api.test/v1")))
+            asyncio.run(asked(endpoint("https://api.test/v1")))
     seen = proxy.received[0]
     assert (seen.method, seen.target) == ("CONNECT", "api.test:443")
     assert KEY not in str(seen)
@@ -217,7 +229,7 @@ def test_the_setting_off_connects_without_a_proxy(monkeypatch: pytest.MonkeyPatc
 def test_a_proxy_of_the_settings_is_used_for_http_too() -> None:
     with serving() as proxy:
         via = f"http://127.0.0.1:{proxy.port}"
-        asyncio.run(ask(endpoint("http://gpu.lan/v1", key_env="", proxy=via)))
+        asyncio.run(asked(endpoint("http://gpu.lan/v1", key_env="", proxy=via)))
     assert proxy.received[0].target == "http://gpu.lan/v1/chat/completions"
 
 
@@ -231,7 +243,7 @@ def test_a_kind_of_proxy_that_cannot_be_used_is_refused() -> None:
 
 def test_a_server_that_speaks_no_tls_is_not_told_the_key() -> None:
     with serving() as server, pytest.raises(ModelError, match="cannot connect") as caught:
-        asyncio.run(ask(endpoint(server.url.replace("http:", "https:"))))
+        asyncio.run(asked(endpoint(server.url.replace("http:", "https:"))))
     assert (server.total, caught.value.maybe_billed) == (0, False)
 
 
@@ -260,7 +272,7 @@ def test_a_misspelled_timeout_is_answered_with_the_near_one() -> None:
 def test_a_refused_key_says_what_to_look_at(key_env: str, next_step: str) -> None:
     answer = json_answer({"error": {"message": "no"}}, 401)
     with serving(answer) as server, pytest.raises(FatalError, match=next_step):
-        asyncio.run(ask(endpoint(server.url, key_env=key_env)))
+        asyncio.run(asked(endpoint(server.url, key_env=key_env)))
 
 
 # --- the plugin

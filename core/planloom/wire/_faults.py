@@ -46,6 +46,7 @@ from ._waits import wait_asked_s
 __all__ = ["FaultTable", "Refusal"]
 
 EXCERPT_CHARACTERS = 200
+SECRET_CHARACTERS = 16
 NO_KEY = "set key_env of endpoint `{origin.name}` to the variable that holds the key"
 LOST_BY_GATEWAY = frozenset({502, 504, *range(520, 525)})
 OVERLOADED = frozenset({503, 529})
@@ -107,6 +108,11 @@ class FaultTable:
     def __init__(self, origin: Origin, answer_name: str) -> None:
         self._origin = origin
         self._answer_name = answer_name
+
+    def without_key(self, text: str) -> str:
+        """Return what a model says without the key, which a server may have put into it; a short one is an ordinary
+        word, such as ``none``, and no secret."""
+        return self._origin.scrub(text) if len(self._origin.key) >= SECRET_CHARACTERS else text
 
     def refused(self, answer: Answer, now: datetime) -> ModelError:
         """Return the fault that an answer without status 2xx is."""
