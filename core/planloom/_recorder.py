@@ -134,7 +134,8 @@ class Recorder:
     async def _commit(self, store: Store, events: list[Event], threads: list[ThreadRow]) -> None:
         until = self._clock() + _LONGEST_RETRY_S
         while True:
-            writes = [store.save_thread(row) for row in threads]
+            # Both in one batch of the store: what waits for the one is told with the other.
+            writes = [store.save_threads(threads)] if threads else []
             if events:
                 writes.append(store.append_events(self._run, events))
             faults = [fault for fault in await asyncio.gather(*writes, return_exceptions=True) if fault is not None]

@@ -281,8 +281,8 @@ class Store(Protocol):
     async def save_run(self, row: RunRow) -> None:
         """Insert or replace a run."""
 
-    async def save_thread(self, row: ThreadRow) -> None:
-        """Insert or replace a worker's thread."""
+    async def save_threads(self, rows: Sequence[ThreadRow]) -> None:
+        """Insert or replace threads, all or none."""
 
     async def append_events(self, run: str, events: Sequence[Event]) -> None:
         """Append to a run's event stream; ``seq`` is the caller's, and one that is there already stays as it is, so

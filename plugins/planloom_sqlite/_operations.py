@@ -51,7 +51,7 @@ __all__ = [
     "ReleaseRun",
     "Reserve",
     "SaveRun",
-    "SaveThread",
+    "SaveThreads",
     "SetCap",
     "Settle",
     "Transaction",
@@ -278,15 +278,16 @@ class SaveRun:
 
 
 @attrs.frozen
-class SaveThread:
-    """Insert or replace a thread."""
+class SaveThreads:
+    """Insert or replace threads."""
 
     rank: ClassVar[int] = RECORDS
-    row: ThreadRow
+    threads: Sequence[ThreadRow]
 
     def apply(self, to: Transaction) -> None:
-        """Write the row."""
-        _records.save_thread(to.rows, self.row)
+        """Write the rows."""
+        for row in self.threads:
+            _records.save_thread(to.rows, row)
 
 
 @attrs.frozen

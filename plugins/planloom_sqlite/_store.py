@@ -40,7 +40,7 @@ from ._operations import (
     ReleaseRun,
     Reserve,
     SaveRun,
-    SaveThread,
+    SaveThreads,
     SetCap,
     Settle,
     WriteJournal,
@@ -195,9 +195,9 @@ class SqliteStore:
         """Insert or replace a run."""
         await self._write(SaveRun(row))
 
-    async def save_thread(self, row: ThreadRow) -> None:
-        """Insert or replace a worker's thread."""
-        await self._write(SaveThread(row))
+    async def save_threads(self, rows: Sequence[ThreadRow]) -> None:
+        """Insert or replace threads."""
+        await self._write(SaveThreads(tuple(rows)))
 
     async def append_events(self, run: str, events: Sequence[Event]) -> None:
         """Append to a run's event stream."""

@@ -211,7 +211,7 @@ def progress() -> dict[str, Any]:
         for start in range(0, LONG_RUN_WORKERS, 500):
             numbers = range(start, start + 500)
             await asyncio.gather(
-                *(store.save_thread(a_thread(n, label="a label of some length")) for n in numbers),
+                store.save_threads([a_thread(n, label="a label of some length") for n in numbers]),
                 store.append_events("run-1", [event for n in numbers for event in _events_of(n)]),
             )
         looks: dict[str, Callable[[], object]] = {

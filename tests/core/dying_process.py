@@ -34,7 +34,7 @@ WRITES = (
     "release_run",
     "reserve",
     "save_run",
-    "save_thread",
+    "save_threads",
     "settle",
     "write_journal",
 )

@@ -32,7 +32,7 @@ async def _fill(store: Store) -> None:
     await store.settle(await grant(store, a_question(1, LONG_TEXT), 200_000), a_reply("an answer", 100_000))
     await store.mark_uncertain(await grant(store, a_question(2), 200_000))
     await store.save_run(a_run(1, status="completed"))
-    await store.save_thread(a_thread(1))
+    await store.save_threads([a_thread(1)])
     await store.append_events("run-1", events_of("run.created", "run.ended"))
 
 

@@ -54,14 +54,13 @@ class RunsContract:
         waiting = a_thread(1, started=None, ended=None, status="waiting")
         late, early = a_thread(2, started=2.0), a_thread(3, started=1.0, raw=LONG_TEXT, fingerprints=("ab",))
         for row in (waiting, late, early, a_thread(4, run="run-2")):
-            await store.save_thread(row)
+            await store.save_threads([row])
         assert store.threads("run-1") == [early, late, waiting]
 
     @with_store
     async def test_threads_can_be_had_by_status_and_page_by_page(self, store: Store) -> None:
         rows = [a_thread(n, status="done" if n % 3 else "failed", started=n / 2 if n < 8 else None) for n in range(12)]
-        for row in rows:
-            await store.save_thread(row)
+        await store.save_threads(rows)
         assert store.threads("run-1", status="failed") == [row for row in rows if row.status == "failed"]
         assert store.threads("run-1", limit=5) == rows[:5]
         assert store.threads("run-1", after=rows[4].id, limit=6) == rows[5:11]
@@ -71,7 +70,7 @@ class RunsContract:
     @with_store
     async def test_a_thread_names_the_replies_it_used(self, store: Store) -> None:
         row = a_thread(fingerprints=("ab", "cd"), versions=(7, 3))
-        await store.save_thread(row)
+        await store.save_threads([row])
         assert store.threads("run-1") == [row]
 
     @with_store
@@ -99,7 +98,7 @@ class RunsContract:
     async def test_progress_counts_and_points_at_what_came_last(self, store: Store) -> None:
         events = events_of("run.created", "run.phase_started", "run.dropped", "run.phase_started", "run.budget_paused")
         for row in (a_thread(1), a_thread(2, status="failed"), a_thread(3), a_thread(4, run="run-2")):
-            await store.save_thread(row)
+            await store.save_threads([row])
         await store.append_events("run-1", events)
         await store.append_events("run-1", events[3:])
         assert store.progress("run-1") == RunProgress(

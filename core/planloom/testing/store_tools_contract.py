@@ -62,7 +62,7 @@ async def run_that_asked(store: Store, number: int, *, question: int, data: str 
         await store.settle(getattr(result, "call_id", ""), a_reply(f"answer {question}"))
     await store.save_run(a_run(number, **changes))
     row = a_thread(1, id=f"{run}/t001", run=run, fingerprints=(asked.fingerprint,))
-    await store.save_thread(row)
+    await store.save_threads([row])
     await store.append_events(run, events_of("run.created", "run.ended"))
     await store.write_journal(run, "1.0", 98.5)
 
