@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from planloom.plugins import load_plugins
 from planloom_bench import KINDS, DeafProofs, TooFewBugs, load_bench
-from planloom_bench.building import Built, LeftOut, Library, build
+from planloom_bench.building import Built, Library, build
 from planloom_bench.building.command import build_command
 from planloom_bench.building.journal import Journal
 from planloom_bench.proving import Job, Outcome
@@ -235,12 +235,6 @@ def test_a_file_that_is_slow_or_unsteady_is_left_out(tmp_path: Path, text: str, 
     built = build(library(tmp_path, {"odd.py": text}), seed=1, bugs=1, at_most=True, workers=1)
     reasons = {reason, "has an example that fails before any edit"} if "again" in reason else {reason}
     assert {left.reason for left in built.left_out} <= reasons
-
-
-def test_a_file_that_the_caller_has_no_use_for_is_left_out_with_its_reason(tmp_path: Path) -> None:
-    only = library(tmp_path, modules(1))
-    built = build(only, seed=1, bugs=1, at_most=True, unfit=lambda source: "is of no use")
-    assert built.left_out == (LeftOut(path="rows/part0/case0.py", reason="is of no use"),)
 
 
 def test_nothing_is_planted_where_the_examples_pass_whatever_is_done(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from planloom_code import SourceFile, Unparsable
 from .library import LeftOut, Library
 from .workers import Proofs
 
-__all__ = ["Candidate", "Examiner", "Unfit"]
+__all__ = ["Candidate", "Examiner"]
 
 # Below this no edit can be accepted: with two examples, one that fails is half of them.
 LEAST_EXAMPLES = 3
@@ -44,8 +44,6 @@ _REASONS = {
     jobs.KILLED: "is ended by a signal",
     jobs.LOST: "takes down whatever runs it",
 }
-
-Unfit = Callable[[SourceFile], str | None]
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -74,13 +72,12 @@ class Candidate:
 class Examiner:
     """Tells the files of one library that can be planted from those that cannot; never changes."""
 
-    def __init__(self, library: Library, options: tuple[str, ...] | None = None, unfit: Unfit | None = None) -> None:
+    def __init__(self, library: Library, options: tuple[str, ...] | None = None) -> None:
         self._root = library.root.resolve()
         self._import_root = (library.import_root or find_import_root(self._root)).resolve()
         stated = options if options is not None else configured_options(self._root)
         # Where nothing is stated, what fails plain is tried leniently: a library as installed has lost what it stated.
         self._options = (stated,) if stated is not None else ((), LENIENT)
-        self._unfit = unfit
 
     def examine(self, proofs: Proofs, source: SourceFile) -> Candidate | LeftOut:
         """The file as a candidate, or why it is none."""
@@ -98,8 +95,7 @@ class Examiner:
             source.tree()
         except Unparsable as error:
             return LeftOut(path=source.path, reason="is refused by this Python's grammar", detail=error.reason)
-        why = self._unfit(source) if self._unfit is not None else None
-        return LeftOut(path=source.path, reason=why) if why else None
+        return None
 
     def _first_run(self, proofs: Proofs, source: SourceFile) -> tuple[Job, Outcome]:
         """The first way to run the file in which its examples pass, else the first in which it can be imported."""

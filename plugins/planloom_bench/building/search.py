@@ -14,7 +14,7 @@ from planloom_bench.proving import Outcome
 from planloom_bench.proving.inside.jobs import RAN
 
 from .canary import check_proofs
-from .candidates import Candidate, Examiner, Unfit
+from .candidates import Candidate, Examiner
 from .choosing import Attempt, Choice
 from .journal import Journal, digest_of
 from .library import Built, LeftOut, Library, Planted
@@ -40,7 +40,6 @@ def build(
     at_most: bool = False,
     mutators: Iterable[Mutator] = TWELVE_KINDS,
     options: tuple[str, ...] | None = None,
-    unfit: Unfit | None = None,
     journal: Path | None = None,
     workers: int | None = None,
     on_progress: Progress = lambda stage, done, of: None,
@@ -49,7 +48,6 @@ def build(
 
     :param at_most: take fewer bugs where there are no more.
     :param options: names of doctest options, in place of what the library's configuration asks for.
-    :param unfit: a reason of the caller's not to plant a file, or None.
     :param journal: a folder in which proofs are kept, so that a build that was stopped goes on.
     :param workers: how many proofs at once; one a processor by default.
     :param on_progress: called with a stage (``files``, ``bugs``, ``once more``), how many are done, and of how many.
@@ -59,7 +57,7 @@ def build(
     book = Journal(journal, digest_of(library.files))
     try:
         with Workers(book, workers) as crew:
-            search = _Search(library, Examiner(library, options, unfit), crew, on_progress)
+            search = _Search(library, Examiner(library, options), crew, on_progress)
             built = search.run(tuple(mutators), seed=seed, bugs=bugs, per_file=per_file)
     finally:
         book.close()

@@ -39,7 +39,7 @@ def find_leaks(directory: Path, published: Chosen | None = None, also: Iterable[
     found = {
         *besides_sources(bench.audited),
         *telling_times(bench.audited, manifest.get("file_time")),
-        *words_of_the_key(bench.key, _readable(directory, also)),
+        *_words(bench, directory, also),
         *words_of_the_manifest(bench.key, directory / "manifest.json"),
         *_in_texts(bench),
         *_misfits(bench),
@@ -48,13 +48,18 @@ def find_leaks(directory: Path, published: Chosen | None = None, also: Iterable[
     return tuple(sorted(found, key=lambda leak: (leak.path, leak.line or 0, leak.message)))
 
 
-def _readable(directory: Path, also: Iterable[Path]) -> Iterator[tuple[str, Path]]:
-    """What auditors and anybody may read, with the names to show."""
-    yield "manifest.json", directory / "manifest.json"
-    for path in _files(directory / "audited"):
-        yield path.relative_to(directory).as_posix(), path
-    for given in also:
-        yield from ((str(path), path) for path in _files(given))
+def _words(bench: Bench, directory: Path, also: Iterable[Path]) -> Iterator[Leak]:
+    """Words of the key in what auditors and anybody may read."""
+    hashes = recorded_hashes(directory)
+    own: list[tuple[str, Path]] = []
+    others = [("manifest.json", directory / "manifest.json")]
+    for path in _files(bench.audited):
+        name = path.relative_to(bench.audited).as_posix()
+        as_built = name in hashes and _sha256(path) == hashes[name]["audited"]
+        (own if as_built else others).append((f"audited/{name}", path))
+    others += [(str(path), path) for given in also for path in _files(given)]
+    yield from words_of_the_key(bench.key, own, file_too=False)
+    yield from words_of_the_key(bench.key, others, file_too=True)
 
 
 def _files(path: Path) -> Iterator[Path]:

@@ -17,10 +17,14 @@ __all__ = ["words_of_the_key", "words_of_the_manifest"]
 _SHORTEST_LINE = 12
 
 
-def words_of_the_key(key: Key, files: Iterable[tuple[str, Path]]) -> Iterator[Leak]:
-    """Places in files, given with the names to show, that name a bug's id or the file of the key."""
+def words_of_the_key(key: Key, files: Iterable[tuple[str, Path]], *, file_too: bool) -> Iterator[Leak]:
+    """Places in files, given with the names to show, that name a bug's id.
+
+    :param file_too: look for the name of the key's file as well, which a library's own code might hold.
+    """
     ids = sorted({entry.id for entry in key.entries}, key=len, reverse=True)
-    words = re.compile(b"answer_key\\.json|(?<![\\w-])(?:%s)(?![\\w-])" % b"|".join(re.escape(i.encode()) for i in ids))
+    pattern = rb"(?<![\w-])(?:%s)(?![\w-])" % b"|".join(re.escape(name.encode()) for name in ids)
+    words = re.compile(pattern + (rb"|answer_key\.json" if file_too else b""))
     for shown, path in files:
         try:
             data = path.read_bytes()

@@ -1,0 +1,129 @@
+"""A benchmark is built from any source, and delivered only when nothing in it gives its bugs away."""
+
+import json
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from planloom.plugins import load_plugins
+from planloom_bench import BenchError, LeaksFound, bench_command, load_bench
+
+MODULE = '''\
+"""Shares of a whole."""
+
+
+def share(part, whole):
+    """A share in percent.
+
+    >>> share(1, 4)
+    25
+    >>> share(0, 4)
+    0
+    >>> share(4, 4)
+    100
+    >>> share(1, 0)
+    0
+    """
+    if not whole:
+        return 0
+    return part * 100 // whole
+
+
+def inside(value, low, high):
+    """Whether a value lies in a range.
+
+    >>> inside(1, 1, 2)
+    True
+    >>> inside(2, 1, 2)
+    False
+    >>> inside(0, 1, 2)
+    False
+    """
+    return value >= low and value < high
+'''
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    folder = tmp_path / "library"
+    (folder / "tests").mkdir(parents=True)
+    (folder / "shares.py").write_text(MODULE)
+    (folder / "plain.py").write_text("FILE = 'answer_key.json'\n")
+    (folder / "tests" / "test_shares.py").write_text("assert True\n")
+    return folder
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(bench_command, ["build", *map(str, arguments), "--bugs", "1"], obj=load_plugins())
+
+
+def manifest(out: Path) -> dict[str, Any]:
+    raw: dict[str, Any] = json.loads((out / "manifest.json").read_text())
+    return raw
+
+
+def test_a_folder_becomes_a_benchmark_without_its_tests(library: Path, tmp_path: Path) -> None:
+    result = run(library, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.exception
+    assert sorted(load_bench(tmp_path / "out").files) == ["plain.py", "shares.py"]
+    assert manifest(tmp_path / "out")["not_copied"] == {"tests": 1}
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["audited", "hidden", "manifest.json"]
+
+
+def test_a_revision_becomes_a_benchmark_that_names_its_commit(library: Path, tmp_path: Path) -> None:
+    who = ["-c", "user.name=n", "-c", "user.email=n@example.org", "-c", "commit.gpgsign=false"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        command = ["git", *who, *words]
+        subprocess.run(command, cwd=library, check=True)
+    (library / "shares.py").write_text("broken(\n")
+    assert run(f"{library}@HEAD", "--out", tmp_path / "out").exit_code == 0
+    source = manifest(tmp_path / "out")["source"]
+    assert (source["kind"], len(source["commit"])) == ("git", 40)
+    assert (library / "shares.py").read_text() == "broken(\n"
+
+
+def test_a_package_becomes_the_same_benchmark_twice(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = tmp_path / "index" / "shares-1.0-py3-none-any.whl"
+    wheel.parent.mkdir()
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("shares.py", MODULE)
+        archive.writestr("shares-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: shares\nVersion: 1.0\n")
+        archive.writestr("shares-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr("shares-1.0.dist-info/RECORD", "")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
+    for name in ("one", "two"):
+        result = run("pypi:shares==1.0", "--out", tmp_path / name, "--cache", tmp_path / "cache")
+        assert result.exit_code == 0, result.exception
+    one, two = (
+        {str(path.relative_to(tmp_path / name)): path.read_bytes() for path in (tmp_path / name).rglob("*.*")}
+        for name in ("one", "two")
+    )
+    assert one == two
+    assert "licence: none was found" in result.output
+
+
+def test_a_benchmark_that_would_give_its_bugs_away_is_not_delivered(library: Path, tmp_path: Path) -> None:
+    (library / "odd.py").write_text("TEXT = 'first \\\n>>> share(1, 2)'\n")
+    result = run(library, "--out", tmp_path / "out")
+    assert isinstance(result.exception, LeaksFound)
+    assert "audited/odd.py:2: an example is left" in str(result.exception)
+    assert not (tmp_path / "out" / "audited").exists()
+
+
+def test_a_library_without_examples_is_refused_with_the_reasons(tmp_path: Path) -> None:
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "a.py").write_text("X = 1\n")
+    result = run(tmp_path / "library", "--out", tmp_path / "out", "--at-most")
+    assert isinstance(result.exception, BenchError)
+    assert "1 has no examples" in str(result.exception)
+
+
+def test_progress_is_a_line_a_stage_where_nobody_watches(library: Path, tmp_path: Path) -> None:
+    assert run(library, "--out", tmp_path / "out").stderr.splitlines()[-1] == "once more: 1"
