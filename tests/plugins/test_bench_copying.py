@@ -1,5 +1,6 @@
 """What auditors read of a library: its sources alone, every byte as it was but for examples and bugs."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,14 @@ def test_ignored_files_count_where_a_folder_is_read_and_not_where_a_copy_is(tmp_
     root = write(tmp_path, {".gitignore": "lib/\n", "lib/a.py": "", "b.py": ""})
     assert len(choose(root, everything=False).files) == 1
     assert len(choose(root, everything=True).files) == 2
+
+
+def test_a_name_that_is_no_text_is_shown_in_escapes(tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xff.py")
+    write(tmp_path, {name: TEXT})
+    (file,) = copied_files(choose(tmp_path, everything=True), [])
+    write_tree(tmp_path / "out", {file.path: file.audited_data})
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["\\xff.py"]
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 import planloom_data
-from planloom_bench import bench_command, load_bench
+from planloom_bench import bench_command, load_bench, strip_examples
 from planloom_bench.building import Built, Planted
 from planloom_bench.copying import Chosen, choose, copied_files, key_of, manifest_of, write_benchmark
 from planloom_bench.leaks import Leak, describe, find_leaks
+from planloom_bench.leaks.examples import answers_left, prompts_left
 from planloom_bench.sources import open_source
 
 ROWS = '''\
@@ -269,6 +272,32 @@ def test_ids_are_words_that_no_file_of_the_library_holds(made: Made) -> None:
     rows.write_text(rows.read_text().replace("Rows of numbers.", "Rows of library-01."))
     files = copied_files(choose(made.library, everything=True), [BUG])
     assert [entry.id for entry in key_of(files, [BUG], "library").entries] == ["library-bug-01"]
+
+
+LINES = st.sampled_from(
+    [
+        "Words.",
+        "",
+        "3",
+        "True",
+        ">>> f(1)",
+        ">>> f(",
+        "... 2)",
+        "# >>> f(1)",
+        "Or: >>> f(1)",
+        "Traceback:",
+        "    x",
+        ">>>",
+    ]
+)
+
+
+@given(st.lists(LINES, max_size=12), st.lists(LINES, max_size=4))
+def test_what_cutting_leaves_holds_no_example_and_no_answer(lines: list[str], comments: list[str]) -> None:
+    text = 'def f(row):\n    """First.\n' + "".join(f"    {line}\n" for line in lines) + '    """\n    return 3\n'
+    text += "".join(f"# {line}\n" for line in comments)
+    stripped = strip_examples(text)
+    assert [*prompts_left("a.py", stripped), *answers_left("a.py", stripped, text, ())] == []
 
 
 def test_the_shelf_has_no_leak() -> None:

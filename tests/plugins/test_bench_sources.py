@@ -11,6 +11,7 @@ import pytest
 from planloom_bench import BadSource
 from planloom_bench.sources import Requirement, Source, fetch, open_source, unpack
 from planloom_bench.sources import archives as archives_module
+from planloom_bench.sources.archives import top_of
 from planloom_bench.sources.licences import find_licence
 
 METADATA = "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\nLicense: MIT\n\nWords.\n"
@@ -191,6 +192,15 @@ def test_an_archive_cannot_write_elsewhere(path: str, tmp_path: Path) -> None:
         with pytest.raises(BadSource, match="leads out of the library's folder"):
             unpack(archive, tmp_path / f"into-{archive.suffix}")
     assert not list(tmp_path.rglob("out.py"))
+
+
+def test_a_source_archive_begins_in_its_one_top_folder(tmp_path: Path) -> None:
+    archive = tarred(
+        tmp_path / "tiny-1.0.tar.gz", {"tiny-1.0/tiny/a.py": b"", "./tiny-1.0/PKG-INFO": b"License: ISC\n"}
+    )
+    unpack(archive, tmp_path / "into")
+    top = top_of(tmp_path / "into", archive)
+    assert (top.name, find_licence(top)) == ("tiny-1.0", "ISC")
 
 
 def test_links_of_an_archive_are_passed_over(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import attrs
 
 from planloom_bench._errors import ExamplesLeft
 from planloom_bench._strip import strip_examples
-from planloom_code import Skipped, SourceFile, discover, read_source
+from planloom_code import Skipped, SourceFile, discover, read_source, shown_path
 
 __all__ = ["Chosen", "choose", "reason_to_leave_out", "written"]
 
@@ -78,7 +78,7 @@ def _taken(location: Path, path: str) -> tuple[SourceFile, str] | str:
 def _python_files(root: Path, everything: bool) -> Iterator[tuple[str, str]]:
     """Path on the system and path to show of every Python file, sorted."""
     if everything:
-        yield from sorted((path, path) for path in _walked(root))
+        yield from sorted((path, shown_path(path)) for path in _walked(root))
     else:
         yield from ((file.system_path, file.path) for file in discover(root).files)
 
