@@ -74,6 +74,7 @@ def _facts(manifest: Mapping[str, Any]) -> Iterator[str]:
         "lines": manifest.get("lines"),
         "bytes": manifest.get("size_bytes"),
         "bugs": planted.get("bugs"),
+        "noticed": _noticed(_part(manifest, "type_checker")),
     }
     for name, value in rows.items():
         if value is not None:
@@ -83,6 +84,10 @@ def _facts(manifest: Mapping[str, Any]) -> Iterator[str]:
         if counts:
             yield f"\n{title}:"
             yield from (f"  {count:>5}  {reason}" for reason, count in counts.items())
+
+
+def _noticed(checker: Mapping[str, Any]) -> str | None:
+    return f"{checker.get('noticed')} by {checker.get('name')}" if checker else None
 
 
 def _part(manifest: Mapping[str, Any], name: str) -> Mapping[str, Any]:

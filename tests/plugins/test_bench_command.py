@@ -86,6 +86,7 @@ def test_a_revision_becomes_a_benchmark_that_names_its_commit(library: Path, tmp
     assert (library / "shares.py").read_text() == "broken(\n"
 
 
+@pytest.mark.slow
 def test_a_package_becomes_the_same_benchmark_twice(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

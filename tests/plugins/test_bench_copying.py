@@ -3,10 +3,11 @@
 import os
 from pathlib import Path
 
+import attrs
 import pytest
 
 from planloom_bench.building import Planted
-from planloom_bench.copying import FILE_TIME, choose, copied_files, key_of, write_tree
+from planloom_bench.copying import FILE_TIME, choose, copied_files, key_of, noticed_by_mypy, write_tree
 from planloom_code import discover
 
 TEXT = 'def f(row):\n    """Prose.\n\n    >>> f(1)\n    2\n    """\n    return row + 1\n'
@@ -103,6 +104,17 @@ def test_the_key_counts_lines_in_what_auditors_read(tmp_path: Path) -> None:
     files = copied_files(choose(write(tmp_path, {"a.py": TEXT, "b.py": TEXT}), everything=True), [bug("b.py")])
     (entry,) = key_of(files, [bug("b.py")], "lib").entries
     assert (entry.id, entry.path, entry.line, entry.after) == ("lib-01", "b.py", 3, "return row - 1")
+
+
+@pytest.mark.slow
+def test_bugs_that_a_type_checker_notices_are_counted(tmp_path: Path) -> None:
+    text = TEXT.replace("return row + 1", 'return "a" + str(row)')
+    planted = [bug("a.py"), attrs.evolve(bug("b.py"), after_line='    return "a" - str(row)')]
+    planted[1] = attrs.evolve(planted[1], before_line='    return "a" + str(row)')
+    files = copied_files(choose(write(tmp_path, {"a.py": TEXT, "b.py": text}), everything=True), planted)
+    told = noticed_by_mypy(files, key_of(files, planted, "lib"))
+    assert told["noticed"] == 1
+    assert str(told["name"]).startswith("mypy ")
 
 
 def test_a_written_tree_bears_one_time_and_one_mode(tmp_path: Path) -> None:

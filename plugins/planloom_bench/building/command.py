@@ -5,14 +5,25 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from planloom.plugins import Registry, load_plugins
 from planloom_bench._errors import BenchError, LeaksFound
-from planloom_bench.copying import Chosen, choose, copied_files, key_of, manifest_of, write_benchmark
+from planloom_bench._key import Key
+from planloom_bench.copying import (
+    Chosen,
+    CopiedFile,
+    choose,
+    copied_files,
+    key_of,
+    manifest_of,
+    noticed_by_mypy,
+    write_benchmark,
+)
 from planloom_bench.leaks import describe, find_leaks
 from planloom_bench.mutators import Mutator
 from planloom_bench.sources import Source, open_source
@@ -41,6 +52,7 @@ _PARTS = ("audited", "hidden", "manifest.json")
     is_flag=True,
     help="Fetch a package's source archive, not its wheel. pip runs the archive's own build code to read it.",
 )
+@click.option("--type-checker", is_flag=True, help="Count in the manifest how many bugs mypy notices.")
 @click.pass_context
 def build_command(
     context: click.Context,
@@ -54,6 +66,7 @@ def build_command(
     options: tuple[str, ...],
     cache: Path | None,
     from_source: bool,
+    type_checker: bool,
 ) -> None:
     """Plant bugs in a Python library with doctests.
 
@@ -80,7 +93,12 @@ def build_command(
     )
     if not built.entries:
         raise BenchError(f"no bug can be planted in {source}: {_counted(left.reason for left in built.left_out)}")
-    _deliver(opened, chosen, built, out, seed)
+    files = copied_files(chosen, built.entries)
+    key = key_of(files, built.entries, opened.name)
+    manifest = manifest_of(opened, chosen, built, files, seed=seed)
+    if type_checker:
+        manifest["type_checker"] = noticed_by_mypy(files, key)
+    _deliver(out, files, key, manifest, chosen)
     _report(opened, chosen, built, out)
 
 
@@ -96,16 +114,14 @@ def _check_place(source: str, out: Path) -> None:
         raise BenchError(f"{out} holds a benchmark already; give another folder with --out, or remove it")
 
 
-def _deliver(source: Source, chosen: Chosen, built: Built, out: Path, seed: int) -> None:
+def _deliver(out: Path, files: Iterable[CopiedFile], key: Key, manifest: Mapping[str, Any], chosen: Chosen) -> None:
     """Write the benchmark, test it, and only then put it in its place.
 
     :raises LeaksFound: something in it would give bugs away.
     """
-    files = copied_files(chosen, built.entries)
     made = out / _STATE / "made"
     shutil.rmtree(made, ignore_errors=True)
-    key = key_of(files, built.entries, source.name)
-    write_benchmark(made, files, key, manifest_of(source, chosen, built, files, seed=seed))
+    write_benchmark(made, files, key, manifest)
     leaks = find_leaks(made, chosen)
     if leaks:
         raise LeaksFound(f"the benchmark would give bugs away and was not put into {out}:\n{describe(leaks)}")

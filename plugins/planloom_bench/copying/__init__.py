@@ -5,6 +5,7 @@ from __future__ import annotations
 from .choosing import Chosen, choose
 from .clean import clean_texts, write_clean
 from .manifest import manifest_of
+from .noticed import noticed_by_mypy
 from .texts import CopiedFile, copied_files, key_of
 from .writing import FILE_TIME, write_benchmark, write_tree
 
@@ -17,6 +18,7 @@ __all__ = [
     "copied_files",
     "key_of",
     "manifest_of",
+    "noticed_by_mypy",
     "write_benchmark",
     "write_clean",
     "write_tree",
