@@ -20,6 +20,7 @@ Play = Callable[[Script, Scenario], None]
 
 ROOT = Path(__file__).parents[2]
 TWENTY = 'result = parallel([lambda i=i: agent(f"question {i}") for i in range(20)])\n'
+HUNDRED = TWENTY.replace("20", "100")
 MORE_THAN_FORESEEN = """
 many = 19 if agent("how many") == "ok: how many" else 2
 result = parallel([lambda i=i: agent(f"question {i}") for i in range(many)])
@@ -112,16 +113,17 @@ def test_a_plan_above_the_gate_is_held_unless_somebody_approves(play: Play) -> N
 
 def test_a_cancelled_run_is_resumed_and_asks_what_is_missing(play: Play) -> None:
     async def scenario(loom: Planloom, server: LoopbackServer) -> None:
-        run = await loom.start(TWENTY)
-        await asyncio.sleep(0.15)
+        run = await loom.start(HUNDRED)
+        while not server.total:
+            await asyncio.sleep(0.005)
         assert await run.cancel() == "cancelled"
         assert (await run).exit_code == 130
         before = server.total
         outcome = await (await loom.resume(run.id))
-        assert (outcome.status, outcome.asked, outcome.reused) == ("completed", 20 - before, before)
+        assert (outcome.status, outcome.asked, outcome.reused) == ("completed", 100 - before, before)
         assert max(server.asked.values()) == 1
 
-    play(lambda request: echo(request).after(0.1), scenario)
+    play(lambda request: echo(request).after(0.3), scenario)
 
 
 def test_a_run_that_waits_at_its_cap_goes_on_when_that_is_raised(play: Play) -> None:
