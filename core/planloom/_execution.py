@@ -333,7 +333,8 @@ class Execution:
     async def _perform(self, request: WorkerRequest, asker: Asker) -> Performed:
         """Have a request performed once the journal is on the disk: without it a resume could go another way."""
         try:
-            await self.record.written()
+            if self.record.unwritten:
+                await self.record.written()
         except StoreError as error:
             raise stopped_by(error) from error
         try:

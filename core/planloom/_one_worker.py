@@ -76,6 +76,8 @@ class OneWorker:
         self._phase.started += 1
         self._phase.running += 1
         self._status, self._began = "running", self._recorder.seconds()
+        if self._recorder.is_silent:
+            return
         fields = {"thread": self._thread, "label": self._label, "phase": self._phase.name}
         self._recorder.emit("run.agent_started", fields, at_s=self._began)
         self._recorder.thread(self._thread, self._row)
@@ -101,6 +103,8 @@ class OneWorker:
 
     def _finish(self, status: str, left: Performed) -> None:
         self._status, self._left, self.ended_at = status, left, self._recorder.seconds()
+        if self._recorder.is_silent:
+            return
         self._recorder.thread(self._thread, self._row)
         self._recorder.emit(
             "run.agent_ended",

@@ -53,6 +53,11 @@ class Recorder:
         self._threads: dict[str, Callable[[], ThreadRow]] = {}
         self._writer: asyncio.Task[None] | None = None
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether nobody hears, so that nothing need be said."""
+        return self._store is None and not self._listeners
+
     def seconds(self) -> float:
         """Return the seconds since the run began, to three decimals."""
         return round(self._clock() - self._began, 3)
@@ -71,7 +76,7 @@ class Recorder:
         :param at_s: what :meth:`seconds` said when it happened, where the caller has just asked.
         """
         self._seq += 1
-        if self._store is None and not self._listeners:
+        if self.is_silent:
             return
         event = Event(seq=self._seq, t=self.seconds() if at_s is None else at_s, type=kind, data=fields)
         for listener in list(self._listeners):

@@ -46,6 +46,11 @@ class RunRecord:
         if self._store is not None:
             self._begin(self._store.write_journal(self.row.id, place, value))
 
+    @property
+    def unwritten(self) -> bool:
+        """Whether there is anything that :meth:`written` would wait for."""
+        return bool(self._writes)
+
     async def written(self) -> None:
         """Wait for all that was begun.
 

@@ -8,16 +8,14 @@ events.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
-from .stores import RunRow, Store, ThreadRow
+from .stores import RunRow, Store
 
 __all__ = ["Former", "read_former"]
-
-_PAGE = 2_000
 
 
 @attrs.frozen(kw_only=True)
@@ -47,16 +45,16 @@ def read_former(store: Store, row: RunRow) -> Former:
     ids: dict[str, list[str]] = defaultdict(list)
     versions: dict[str, int] = {}
     failures: dict[str, str] = {}
-    for thread in _threads(store, row.id):
-        ids[thread.place].append(thread.id)
-        versions.update(zip(thread.fingerprints, thread.versions, strict=False))
-        if thread.status == "failed":
-            failures[thread.id] = thread.error or ""
+    for thread, place, status, error, asked, used in store.traces(row.id):
+        ids[place].append(thread)
+        versions.update(zip(asked, used, strict=False))
+        if status == "failed":
+            failures[thread] = error or ""
     progress, money = store.progress(row.id), store.money(row.id)
     return Former(
         row=row,
         journal=store.journal(row.id),
-        threads={(place, n): one for place, all_ in ids.items() for n, one in enumerate(sorted(all_, key=_number))},
+        threads={(place, n): one for place, all_ in ids.items() for n, one in enumerate(_in_order(all_))},
         versions={fingerprint: version for fingerprint, version in versions.items() if version},
         failures=failures,
         seq=progress.seq,
@@ -66,11 +64,8 @@ def read_former(store: Store, row: RunRow) -> Former:
     )
 
 
-def _threads(store: Store, run_id: str) -> Iterator[ThreadRow]:
-    last = None
-    while page := store.threads(run_id, after=last, limit=_PAGE):
-        yield from page
-        last = page[-1].id
+def _in_order(ids: list[str]) -> list[str]:
+    return sorted(ids, key=_number) if len(ids) > 1 else ids
 
 
 def _number(thread_id: str) -> int:

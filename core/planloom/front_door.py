@@ -21,6 +21,7 @@ from ._effort import Effort, OutOfTime
 from ._errors import CacheMiss, RunStopped, SpendRefused, StoreError
 from ._lanes import Lane, Turn
 from ._pauses import Pauses
+from ._recall import Recall
 from ._slots import Share
 from ._warmup import beginnings
 from .clients import ModelClient, ModelError
@@ -48,7 +49,7 @@ class FrontDoor:
     :param emit: takes the events ``run.attempt``, ``run.shared`` and ``run.breaker``.
     :param pauses: where the run is said to be paused.
     :param at_quota: what to do when an account is used up: wait until it is reset, or stop the run.
-    :param versions: by fingerprint, the number of the stored reply that an earlier start of this run used.
+    :param versions: by fingerprint, the number of the stored reply that an earlier start of this run used, in order.
     :param seed: of the generator that spreads the waits between attempts.
     :ivar asked: questions that were sent. :ivar reused: answers that came from the ledger or another worker's call.
     :ivar asked_again: those of the sent ones whose stored reply was cut, filtered or empty.
@@ -79,7 +80,7 @@ class FrontDoor:
         self._pauses = pauses
         self._mode = mode
         self._at_quota = at_quota
-        self._versions = versions or {}
+        self._recall = Recall(store, versions or {})
         share = Share(in_flight, self._account)
         self._at = Surroundings(store=store, abort=abort, emit=emit, share=share, random=random.Random(seed))
         self._flights: dict[str, asyncio.Future[Reply | None]] = {}
@@ -100,27 +101,48 @@ class FrontDoor:
         :raises RunAborted: the run must end: replay met an unknown question, nothing to pay with, cancelled, the key
             is refused, stopped at the budget.
         """
-        reply = await self._answer(question, role, asker, effort or Effort(_WORKER_TIMEOUT_S))
+        known = self.at_hand(question, role, asker)
+        return known or await self.fetch(question, role, asker, effort)
+
+    def at_hand(self, question: Question, role: RoleSettings, asker: Asker) -> Reply | None:
+        """Return the answer that the ledger has, without waiting; ``None`` when :meth:`fetch` must bring it.
+
+        :raises RunAborted: the run must end.
+        """
+        self._abort.check()
+        if question.fingerprint in self._flights:
+            return None
+        known = self._known(question, role, asker)
+        self.reused += known is not None
+        return known
+
+    async def fetch(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort | None = None) -> Reply:
+        """Return the answer to a question that was not :meth:`at_hand` just now; see :meth:`ask`."""
+        reply = await self._fetched(question, role, asker, effort or Effort(_WORKER_TIMEOUT_S))
         self.reused += reply.cached
         return reply
 
-    async def _answer(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort) -> Reply:
-        while True:
-            self._abort.check()
-            flight = self._flights.get(question.fingerprint)
-            if flight is None:
-                known = self._from_ledger(question)
-                if known is not None:
-                    asker.started()
-                    return known
-                if self._mode == "replay":
-                    raise CacheMiss(_unknown_in_replay(role))
-                return await self._lead(question, role, asker, effort)
+    async def _fetched(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort) -> Reply:
+        while (flight := self._flights.get(question.fingerprint)) is not None:
             self._say_shared(question, asker)
             shared = await self._abort.until(_value_of(flight))
             if shared is not None:
                 asker.started()
                 return attrs.evolve(shared, cached=True)
+            self._abort.check()
+            if question.fingerprint not in self._flights:
+                known = self._known(question, role, asker)
+                if known is not None:
+                    return known
+        return await self._lead(question, role, asker, effort)
+
+    def _known(self, question: Question, role: RoleSettings, asker: Asker) -> Reply | None:
+        known = self._from_ledger(question)
+        if known is not None:
+            asker.started()
+        elif self._mode == "replay":
+            raise CacheMiss(_unknown_in_replay(role))
+        return known
 
     def _say_shared(self, question: Question, asker: Asker) -> None:
         self._emit("run.shared", {"thread": asker.thread, "with": question.fingerprint[:12]})
@@ -150,10 +172,7 @@ class FrontDoor:
 
     def _from_ledger(self, question: Question) -> Reply | None:
         fingerprint = question.fingerprint
-        version = self._versions.get(fingerprint)
-        reply = None
-        if version is not None:
-            reply = self._store.reply(fingerprint, version)
+        reply = self._recall.reply(fingerprint)
         if reply is None and self._mode != "refresh":
             reply = self._store.reply(fingerprint)
         if reply is None or reply.whole or self._mode == "replay":

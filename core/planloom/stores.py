@@ -10,10 +10,10 @@ so that a second settle changes nothing. Amounts are micro-credits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import attrs
 
@@ -37,6 +37,7 @@ __all__ = [
     "Store",
     "StorePlugin",
     "ThreadRow",
+    "ThreadTrace",
     "UncertainCall",
 ]
 
@@ -165,6 +166,17 @@ class ThreadRow:
     raw: str | None = None
 
 
+class ThreadTrace(NamedTuple):
+    """What a later start of a run needs of a thread; as cheap as can be, since there may be very many."""
+
+    id: str
+    place: str
+    status: str
+    error: str | None
+    fingerprints: tuple[str, ...]
+    versions: tuple[int, ...]
+
+
 @attrs.frozen(kw_only=True)
 class RunHolder:
     """The open store that drives a run.
@@ -227,6 +239,10 @@ class Store(Protocol):
         The answer is the first reply to the newest call that has one: asking again on purpose replaces an answer, a
         late or doubled reply to an older call is kept and does not change what runs were told.
         """
+
+    def replies(self, versions: Mapping[str, int]) -> dict[str, Reply]:
+        """Return stored replies by fingerprint, of these versions, as :meth:`reply` does one by one; those that are
+        not there are left out."""
 
     def question(self, fingerprint: str) -> Question | None:
         """Return a question that was once sent, or ``None``."""
@@ -304,6 +320,9 @@ class Store(Protocol):
 
         :param status: only those of this status. :param after: only those that come after the thread of this id.
         """
+
+    def traces(self, run_id: str) -> Iterator[ThreadTrace]:
+        """Yield what a later start needs of a run's threads, in the order they were first saved."""
 
     def events(self, run_id: str, after: int = 0, limit: int | None = None) -> list[Event]:
         """Return a run's events with a higher ``seq``, in order; the first ``limit`` of them."""

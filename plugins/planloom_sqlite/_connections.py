@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import attrs
 from planloom import StoreError, StoreLocked
 
 from ._faults import store_fault
+from ._rows import in_lots
 from ._schema import check_identity, migrate
 
 __all__ = ["MEMORY", "Place", "Readers", "open_writer"]
@@ -160,6 +161,11 @@ class Readers:
         """Return the first row of one query, or ``None``."""
         rows = self.rows(sql, values)
         return rows[0] if rows else None
+
+    def select(self, query: str, keys: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query that ends with ``IN``, for these keys."""
+        for lot in in_lots(keys):
+            yield from self.rows(f"{query} ({', '.join('?' * len(lot))})", lot)
 
     def _connection(self) -> sqlite3.Connection:
         self._refuse_when_closed()

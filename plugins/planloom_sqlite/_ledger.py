@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from planloom import Usage
 from planloom.questions import Message, Part, Question, Reply
 
+from ._connections import Readers
 from ._packing import GONE, clean, unpack
 from ._rows import REPLY, Rows
 
@@ -18,6 +19,7 @@ __all__ = [
     "VERSION",
     "add_reply",
     "question_from",
+    "read_replies",
     "reply_from",
 ]
 
@@ -31,10 +33,27 @@ _REPLY_TO = (
     f"SELECT id, {_REPLY_COLUMNS} FROM reply "  # noqa: S608  a constant of this module
     f"WHERE question = (SELECT id FROM question WHERE fingerprint = ?) AND codec != {GONE}"
 )
+_OF_REPLY = ", ".join(f"reply.{name}" for name in _REPLY_COLUMNS.split(", "))
 ANSWER = f"{_REPLY_TO} ORDER BY call DESC, id LIMIT 1"
 """The answer to a fingerprint: the first reply to the newest call that has one."""
 VERSION = f"{_REPLY_TO} AND id = ?"
 """The reply to a fingerprint that has this number."""
+
+
+_OF_NUMBERS = (
+    f"SELECT question.fingerprint, reply.id, {_OF_REPLY} FROM reply "  # noqa: S608  a constant of this module
+    f"JOIN question ON question.id = reply.question WHERE reply.codec != {GONE} AND reply.id IN"
+)
+
+
+def read_replies(readers: Readers, versions: Mapping[str, int]) -> dict[str, Reply]:
+    """Return stored replies by fingerprint, of these versions; many a query."""
+    found = {}
+    for key, *row in readers.select(_OF_NUMBERS, list(versions.values())):
+        fingerprint = key.hex()
+        if versions.get(fingerprint) == row[0]:
+            found[fingerprint] = reply_from(row)
+    return found
 
 
 def question_from(body: bytes, codec: int, part_text: Callable[[str], str]) -> Question:
@@ -94,7 +113,7 @@ def _count(tokens: int | None) -> int | None:
     return None if tokens is None else min(tokens, _LARGEST)
 
 
-def reply_from(row: tuple[Any, ...]) -> Reply:
+def reply_from(row: Sequence[Any]) -> Reply:
     """Return the reply of a row of :data:`ANSWER` or :data:`VERSION`."""
     version, codec, body, finish_reason, prompt, cached, completion, reasoning, seconds, model, price, *rest = row
     estimated, role, key_version, created_at = rest

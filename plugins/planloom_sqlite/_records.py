@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from planloom.stores import RunRow, ThreadRow, UncertainCall
+from planloom.stores import RunRow, ThreadRow, ThreadTrace, UncertainCall
 
 from ._connections import Readers
 from ._packing import clean, decode, encode, pack, unpack
@@ -18,6 +19,7 @@ __all__ = [
     "read_run",
     "read_runs",
     "read_threads",
+    "read_traces",
     "read_uncertain",
     "save_run",
     "save_thread",
@@ -140,6 +142,30 @@ def read_threads(
         (*values, -1 if limit is None else limit),
     )
     return [_thread_from(row) for row in rows]
+
+
+def read_traces(readers: Readers, run_id: str) -> Iterator[ThreadTrace]:
+    """Yield what a later start needs of a run's threads; a query for each so many, so that no read is long."""
+    run = clean(run_id)
+    numbers = [number for (number,) in readers.rows("SELECT number FROM thread WHERE run = ? ORDER BY number", (run,))]
+    for first in range(0, len(numbers), _TRACES_AT_ONCE):
+        lot = numbers[first : first + _TRACES_AT_ONCE]
+        for thread, place, status, error, fingerprints, versions in readers.rows(_TRACES, (lot[0], lot[-1], run)):
+            yield ThreadTrace(thread, place, status, error, _texts(fingerprints), tuple(decode(versions)))
+
+
+_TRACES_AT_ONCE = 2_000
+# The plus keeps SQLite from the index of the run, of which a lot is a small part.
+_TRACES = (
+    "SELECT id, place, status, error, fingerprints, versions FROM thread "
+    "WHERE number BETWEEN ? AND ? AND +run = ? ORDER BY number"
+)
+
+
+def _texts(stored: str) -> tuple[str, ...]:
+    # One fingerprint and no more is what nearly every worker has, and is not worth a parser.
+    one = stored[2:-2]
+    return (one,) if one.isalnum() else tuple(decode(stored))
 
 
 def _thread_from(row: tuple[Any, ...]) -> ThreadRow:

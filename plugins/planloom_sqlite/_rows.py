@@ -15,7 +15,20 @@ from typing import Any
 
 import attrs
 
-__all__ = ["CALL", "EVENT", "MOVE", "QUESTION", "REPLY", "TALLY", "THREAD", "Form", "Rows", "select", "write"]
+__all__ = [
+    "CALL",
+    "EVENT",
+    "MOVE",
+    "QUESTION",
+    "REPLY",
+    "TALLY",
+    "THREAD",
+    "Form",
+    "Rows",
+    "in_lots",
+    "select",
+    "write",
+]
 
 _SIZES = (64, 16, 4, 1)
 """Processor time to write a question, a call, its settlement, a reply and an event, in us, by rows a statement:
@@ -78,7 +91,7 @@ def _statement(form: Form, rows: int) -> str:
     return f"{form.head} {', '.join([row] * rows)} {form.tail}"
 
 
-def _in_lots(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def in_lots(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """Yield the values in lots of the sizes that statements are prepared for."""
     start = 0
     for size in _SIZES:
@@ -89,13 +102,13 @@ def _in_lots(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 def write(connection: sqlite3.Connection, form: Form, rows: Sequence[Row]) -> None:
     """Write rows at once."""
-    for lot in _in_lots(rows):
+    for lot in in_lots(rows):
         connection.execute(_statement(form, len(lot)), tuple(chain.from_iterable(lot)))
 
 
 def select(connection: sqlite3.Connection, query: str, keys: Sequence[Any]) -> Iterator[Row]:
     """Yield the rows of a query that ends with ``IN``, for these keys."""
-    for lot in _in_lots(keys):
+    for lot in in_lots(keys):
         yield from connection.execute(f"{query} ({', '.join('?' * len(lot))})", tuple(lot))
 
 

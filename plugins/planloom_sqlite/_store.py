@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ from planloom.stores import (
     RunProgress,
     RunRow,
     ThreadRow,
+    ThreadTrace,
     UncertainCall,
 )
 
 from . import _drivers, _events, _records
 from ._connections import MEMORY, Place, Readers, open_writer
-from ._ledger import ANSWER, VERSION, question_from, reply_from
+from ._ledger import ANSWER, VERSION, question_from, read_replies, reply_from
 from ._operations import (
     AppendEvents,
     ClaimRun,
@@ -110,6 +111,10 @@ class SqliteStore:
         key = key_of(fingerprint)
         row = self._readers.row(ANSWER, (key,)) if version is None else self._readers.row(VERSION, (key, version))
         return None if row is None else reply_from(row)
+
+    def replies(self, versions: Mapping[str, int]) -> dict[str, Reply]:
+        """Return stored replies of these versions, by fingerprint."""
+        return read_replies(self._readers, versions)
 
     def question(self, fingerprint: str) -> Question | None:
         """Return a question that was asked, or ``None``."""
@@ -220,6 +225,10 @@ class SqliteStore:
     ) -> list[ThreadRow]:
         """Return a run's threads, in the order they started."""
         return _records.read_threads(self._readers, run_id, status, after, limit)
+
+    def traces(self, run_id: str) -> Iterator[ThreadTrace]:
+        """Yield what a later start needs of a run's threads."""
+        return _records.read_traces(self._readers, run_id)
 
     def events(self, run_id: str, after: int = 0, limit: int | None = None) -> list[Event]:
         """Return a run's events with a higher ``seq``, in order."""

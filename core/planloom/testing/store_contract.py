@@ -159,6 +159,15 @@ class StoreContract(RunsContract):
         assert store.reply(a_question().fingerprint, version + 1000) is None
 
     @with_store
+    async def test_many_replies_come_at_once_those_alone_that_are_there(self, store: Store) -> None:
+        one, two = [await store.settle(await grant(store, a_question(n)), a_reply(f"answer {n}")) for n in (1, 2)]
+        first, second, third = (a_question(n).fingerprint for n in (1, 2, 3))
+        known = store.replies({first: one, second: two, third: 10_000})
+        assert known == {first: store.reply(first, one), second: store.reply(second, two)}
+        assert store.replies({first: two, "no fingerprint": one}) == {}
+        assert store.replies({}) == {}
+
+    @with_store
     async def test_who_is_given_an_answer_hears_its_version(self, store: Store) -> None:
         version = await store.settle(await grant(store, a_question()), a_reply())
         result = await ask_for(store, a_question())

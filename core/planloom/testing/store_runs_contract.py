@@ -74,6 +74,17 @@ class RunsContract:
         assert store.threads("run-1") == [row]
 
     @with_store
+    async def test_what_a_later_start_needs_of_threads_comes_in_the_order_they_were_first_saved(
+        self, store: Store
+    ) -> None:
+        asked, failed = a_thread(2, fingerprints=("ab",), versions=(7,)), a_thread(1, status="failed", error="empty")
+        twice = a_thread(3, fingerprints=("ab", "cd"), versions=(7, 0))
+        await store.save_threads([asked, a_thread(4, run="run-2"), failed, twice])
+        await store.save_threads([asked])
+        expected = [(t.id, t.place, t.status, t.error, t.fingerprints, t.versions) for t in (asked, failed, twice)]
+        assert [tuple(trace) for trace in store.traces("run-1")] == expected
+
+    @with_store
     async def test_events_come_in_order_and_from_any_point(self, store: Store) -> None:
         events = [Event(seq=n, t=n / 8, type="run.log", data={"message": f"n° {n}"}) for n in range(1, 6)]
         await store.append_events("run-1", events[:3])
