@@ -97,7 +97,9 @@ async def raise_cap(store: Store, row: RunRow, cap: int) -> Books:
     """
     status = status_now(store, row)
     if status in ENDED and status not in ("failed", "cancelled"):
-        raise Misuse(f"the run {row.id} is {status} and spends nothing any more")
+        raise Misuse(
+            f"the run {row.id} is {status} and spends nothing any more; `planloom show {row.id}` has what it came to"
+        )
     books = await store.open_budget(row.budget or f"job-{row.id}", row.facts["cap"])
     if cap <= books.cap:
         raise Misuse(f"the cap of {row.id} is {show_credits(books.cap)} credits already; name a higher one with --cap")

@@ -87,7 +87,7 @@ def resume(
     trust_config: bool,
     **given: Any,
 ) -> int:
-    """Go on with a run that is not whole: what is answered is not asked again."""
+    """Go on with a run that is not whole; nothing is asked twice."""
     args, source = read_arguments(pairs, args_file), None if plan is None else read_plan(plan)
     wanted = _Wanted(args=args, plan=plan, source=source, **given)
     app = attrs.evolve(app, settings=with_approval(app.settings, approve_up_to))
@@ -117,7 +117,9 @@ def _reopened(app: App, store: Store, row: RunRow, wanted: _Wanted) -> Reopened 
     """Return the run ready to go on, with what is known said; ``None`` when nothing is missing."""
     check_resumable(store, row, wanted.workers)
     if wanted.driver not in (None, row.status):
-        raise Misuse(f"the run {row.id} is {row.status} by now, and was not begun")
+        raise Misuse(
+            f"the run {row.id} is {row.status} by now, and was not begun; `planloom show {row.id}` tells how it is"
+        )
     if row.status == "completed" and not row.facts.get("counts", {}).get("holes"):
         return None
     reopened = reopen(
@@ -213,7 +215,10 @@ def _kept_facts(row: RunRow) -> dict[str, Any]:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @app_command
 def replay(app: App, run: str, as_json: bool) -> int:
-    """Play a run again from what is stored, asking nothing, and compare the results."""
+    """Play a run again from what is stored, and compare results.
+
+    Nothing is asked.
+    """
 
     async def main() -> int:
         async with open_with(app.registry, app.settings) as loom:
