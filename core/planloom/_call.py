@@ -20,7 +20,7 @@ import attrs
 
 from ._abort import Abort
 from ._effort import Effort
-from ._errors import AuthenticationFailed, RunAborted, RunStopped, StoreError, StoreFull, StoreLocked
+from ._errors import AuthenticationFailed, RunAborted, RunStopped, StoreError, StoreFull, StoreGone, StoreLocked
 from ._lanes import Lane, Turn
 from ._slots import Share
 from .clients import FatalError, ModelClient, ModelError, QuotaError, TransientError
@@ -269,6 +269,8 @@ def _holding_s(error: ModelError) -> float | None:
 
 def stopped_by(error: StoreError) -> RunStopped:
     """Return how a run ends whose store cannot be written."""
+    if isinstance(error, StoreGone):
+        return RunStopped(str(error))  # its answers went with it
     return RunStopped(f"{error}; then run it again: what is answered is not asked again")
 
 

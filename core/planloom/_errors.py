@@ -12,6 +12,7 @@ PlanloomError                  exit 1; its text is for the user and is printed w
 ├── StoreError                 1   the store cannot be read or written
 │   ├── StoreLocked            1   another process holds it and does not let go
 │   ├── StoreFull              1   the disk is full
+│   ├── StoreGone              1   its file was deleted or replaced while it was open
 │   └── StoreTooNew            2   a newer planloom wrote it
 ├── ModelError                 1   a model call failed (see ``planloom.clients``)
 └── RunAborted                 1   ends the whole run at once; no plan can catch it
@@ -53,6 +54,7 @@ __all__ = [
     "SpendRefused",
     "StoreError",
     "StoreFull",
+    "StoreGone",
     "StoreLocked",
     "StoreTooNew",
     "TakenOver",
@@ -150,6 +152,10 @@ class StoreLocked(StoreError):
 
 class StoreFull(StoreError):
     """The disk is full."""
+
+
+class StoreGone(StoreError):
+    """The store was deleted or replaced while it was open."""
 
 
 class StoreTooNew(StoreError):

@@ -3,11 +3,15 @@
 While one commit is on its way to the disk the next batch gathers by itself, so batches grow as the disk is slow; there
 is no timer and no upper bound. When an operation fails by its own fault its batch is undone and each operation gets a
 transaction of its own. When the store fails (full, locked) every waiter is told, and the thread lives on.
+
+SQLite writes on into a file that somebody deleted or replaced, and what it writes ends with the process. So the file is
+looked at before each commit.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import sqlite3
 import threading
@@ -18,10 +22,10 @@ from typing import Any
 
 import attrs
 
-from planloom import StoreError
+from planloom import StoreError, StoreGone
 from planloom.stores import Granted
 
-from ._connections import Readers
+from ._connections import MEMORY, Readers
 from ._faults import concerns_the_store, store_fault
 from ._operations import (
     FREES,
@@ -99,6 +103,7 @@ class Writer:
             self._transact([])
         except sqlite3.Error as error:
             raise store_fault(error, self._where) from error
+        self._file = _file_at(self._where)
         self._thread.start()
 
     @property
@@ -157,6 +162,8 @@ class Writer:
 
     def _outcomes(self, batch: Sequence[_Waiter]) -> list[Any]:
         operations = [waiter.operation for waiter in batch]
+        if _file_at(self._where) != self._file:
+            return [_Failure(self._gone()) for _ in batch]
         try:
             self._pack_ahead(operations)
             return self._transact(operations)
@@ -164,6 +171,12 @@ class Writer:
             if isinstance(error, sqlite3.Error) and concerns_the_store(error):
                 return [_Failure(store_fault(error, self._where)) for _ in batch]
             return [self._alone(operation) for operation in operations]
+
+    def _gone(self) -> StoreGone:
+        return StoreGone(
+            f"the store {self._where} was deleted or replaced while this process had it open, and what would be "
+            "written now would be lost with it; put it back where it was, or begin again with the one that is there"
+        )
 
     def _alone(self, operation: Operation) -> Any:
         try:
@@ -258,6 +271,17 @@ class Writer:
     def _take_back(self, outcome: Any) -> None:
         if isinstance(outcome, Granted):
             self.abandon(outcome)
+
+
+def _file_at(where: str) -> tuple[int, int] | None:
+    """Return what tells the file at a path from any other, or ``None`` when there is none."""
+    if where == MEMORY:
+        return None
+    try:
+        found = os.stat(where)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _calls_of(operations: Sequence[Operation]) -> list[int]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from planloom import StoreError, StoreLocked
+from planloom import StoreError, StoreGone, StoreLocked
 from planloom.stores import Books, Granted
 from planloom.testing.store_samples import JOB, LONG_TEXT, a_question, a_reply, ask_for
 from planloom_sqlite import SqliteTools, check_store, open_store
@@ -243,3 +243,23 @@ def test_the_check_refuses_what_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "store.db").touch()
     with pytest.raises(StoreError, match="format 0"):
         check_store(tmp_path / "store.db")
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["deleted", "replaced"])
+def test_a_store_that_is_gone_grants_no_call(tmp_path: Path, replaced: bool) -> None:
+    path = tmp_path / "folder" / "store.db"
+
+    async def scenario() -> None:
+        store = open_store(path)
+        await store.open_budget(JOB, 100)
+        path.parent.rename(tmp_path / "away")
+        if replaced:
+            await open_store(path).close()
+        with pytest.raises(StoreGone, match="was deleted or replaced"):
+            await ask_for(store, a_question(1))
+        if not replaced:
+            (tmp_path / "away").rename(path.parent)
+            assert isinstance(await ask_for(store, a_question(1)), Granted)
+        await store.close()
+
+    asyncio.run(scenario())
