@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from planlang import Call, Value, Vocabulary, Word
 
+from ._schemas import check_schema
 from ._signatures import signature_of
 from ._words_tasks import task_words
 from .questions import canonical_json
@@ -127,12 +128,7 @@ async def _agent(
 def _schema(schema: Mapping[str, Any] | None) -> Schema | None:
     if schema is None:
         return None
-    from jsonschema import Draft202012Validator, SchemaError
-
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        raise ValueError(f"`schema` is not a JSON Schema: {error.message[:200]}") from error
+    check_schema(schema)
     return Schema(name="answer", shown=schema)
 
 

@@ -105,6 +105,29 @@ def test_a_schema_that_is_none_is_refused_before_anything_is_asked(ran: Any) -> 
     assert "`schema` is not a JSON Schema" in outcome.error
 
 
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ('{"$ref": "http://127.0.0.1:1/answer"}', "refers to `http://127.0.0.1:1/answer`, which is not in it"),
+        ('{"properties": {"a": {"$ref": "#/$defs/missing"}}}', "refers to `#/$defs/missing`"),
+        ('{"$ref": "#"}', "refers to itself without end"),
+    ],
+    ids=["elsewhere", "missing", "itself"],
+)
+def test_a_schema_that_could_judge_no_answer_is_refused_before_anything_is_asked(
+    ran: Any, schema: str, reason: str
+) -> None:
+    outcome, _, asked = ran(f'result = agent("q", schema={schema})\n')
+    assert (outcome.status, asked) == ("failed", [])
+    assert reason in outcome.error
+
+
+def test_a_schema_may_refer_to_its_own_parts(ran: Any) -> None:
+    schema = '{"$ref": "#/$defs/n", "$defs": {"n": {"type": "object", "properties": {"next": {"$ref": "#/$defs/n"}}}}}'
+    script = completion('{"next": {"next": {}}}')
+    assert ran(f'result = agent("q", schema={schema})\n', script)[0].result == {"next": {"next": {}}}
+
+
 def test_an_agents_answer_is_text_without_a_schema_whatever_it_looks_like(ran: Any) -> None:
     assert ran('result = agent("q")\n', completion('{"a": 1}'))[0].result == '{"a": 1}'
 
