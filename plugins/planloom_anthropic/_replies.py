@@ -15,7 +15,8 @@ refusal                                          finish reason ``content_filter`
 pause_turn, or one that is new                   finish reason of that name: not whole
 stop reason missing or null                      a reply with finish reason ``None``
 input, written to and read from the cache        prompt tokens are their sum, cached ones those that were read
-usage missing, a zero prompt, NaN, a fraction    that count is ``None``: not said
+usage missing, a zero prompt, NaN, a fraction,   that count is ``None``: not said
+more than a billion
 model missing                                    the model that was asked
 events, asked for or not                         put together; a stream that stops early is ``malformed``
 one key twice in an object, different values     ``malformed`` when it is a key that is read; else the last one

@@ -11,7 +11,8 @@ tool calls, with or without content              content, then the arguments of 
 ``content`` null or empty, finish reason stop    a reply with an empty text: not whole, the caller decides
 finish reason length, content_filter, error      a reply with the text so far and that reason: not whole
 finish reason missing, null or empty             a reply with finish reason ``None``
-usage missing, a zero prompt, NaN, a fraction    that count is ``None``: not said
+usage missing, a zero prompt, NaN, a fraction,   that count is ``None``: not said
+more than a billion
 model missing                                    the model that was asked
 several choices                                  the first
 events, asked for or not                         put together; a stream that stops early is ``malformed``

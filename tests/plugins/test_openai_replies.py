@@ -143,7 +143,14 @@ def test_cache_hits_in_the_older_field_are_read() -> None:
 
 @pytest.mark.parametrize(
     "usage",
-    [None, {}, {"prompt_tokens": None}, {"prompt_tokens": 0, "completion_tokens": 0}, {"prompt_tokens": -1}],
+    [
+        None,
+        {},
+        {"prompt_tokens": None},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": -1},
+        {"prompt_tokens": 10**20, "completion_tokens": 10**12},
+    ],
 )
 def test_counts_the_server_did_not_say_are_none_and_never_zero(usage: dict[str, Any] | None) -> None:
     assert ask(completion(usage=usage)).usage == Usage()

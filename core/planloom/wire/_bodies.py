@@ -8,6 +8,9 @@ from typing import Any
 
 __all__ = ["Ambiguous", "count_in", "mapping_in", "parse_json", "storable", "text_in"]
 
+MOST_TOKENS = 10**9
+"""No model reads or writes more at once; a server that says so has miscounted, and is not to be paid by it."""
+
 
 class Ambiguous(ValueError):
     """A key that is read stands twice in one object, with different values."""
@@ -49,5 +52,5 @@ def mapping_in(value: Any) -> Mapping[str, Any]:
 
 
 def count_in(value: Any) -> int | None:
-    """Return a whole number of at least 0, or ``None``: not said."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """Return a whole number of tokens that an answer can have, or ``None``: not said."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
