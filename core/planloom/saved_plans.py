@@ -51,7 +51,8 @@ def plans_called(source: str, names: Iterable[str]) -> list[str]:
         return []
     known = list(names)
     texts = set(re.findall(r"""(["'])(.*?)\1""", source))
-    return [name for name in known if any(text == name for _, text in texts)] or known
+    called = [name for name in known if any(text == name for _, text in texts)]
+    return called if called or not re.search(r"""\bplan\s*\(\s*[^"'\s]""", source) else known
 
 
 def _folders(settings: Settings) -> list[Path]:

@@ -190,6 +190,7 @@ def test_a_saved_plan_that_is_no_text_is_a_fault_of_the_configuration(tmp_path: 
     ("source", "called"),
     [
         ('result = plan("a")\n', ["a"]),
+        ('result = plan("c")\n', []),
         ('result = plan (args["name"])\n', ["a", "b"]),
         ("result = agent('plan a')\n", []),
     ],
