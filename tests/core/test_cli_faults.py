@@ -108,6 +108,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "a configuration that is not there": ("runs", "--config", "gone.toml"),
     "an amount that is no number": ("run", "gone.plan", "--cap", "much"),
     "an argument without a name": ("run", "ok.plan", "--arg", "7"),
+    "an argument that no record can hold": ("run", "ok.plan", "--arg", "n=123456789012345678901234567890"),
     "arguments from a file that is no JSON": ("run", "ok.plan", "--args-file", "ok.plan"),
     "an unknown run": ("show", "no-such-run"),
     "an unknown prompt": ("prompts", "audit.scna"),
@@ -129,6 +130,12 @@ def test_a_command_that_cannot_be_done_says_why(
     (shell.path / "texts").mkdir()
     shell.write("texts/readme.txt", "no code here\n")
     assert shell.run_here(*arguments) == snapshot
+
+
+def test_arguments_that_are_nested_too_deeply_are_a_fault_of_the_file(shell: Shell) -> None:
+    shell.write("ok.plan", ONE)
+    shell.write("deep.json", f'{{"a": {"[" * 100_000}{"]" * 100_000}}}')
+    assert "cannot read arguments from deep.json" in shell.run_here("run", "ok.plan", "--args-file", "deep.json")
 
 
 PLANS: dict[str, bytes] = {

@@ -16,6 +16,7 @@ import click
 from planloom._errors import Misuse
 from planloom.money import MICRO, micro_of
 from planloom.plugins import Registry
+from planloom.questions import canonical_json
 from planloom.settings import STORE_VARIABLE, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def read_arguments(pairs: tuple[str, ...], file: Path | None) -> dict[str, Any]:
     if file is not None:
         try:
             given = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise Misuse(f"cannot read arguments from {file}: {error}; it must hold one JSON object") from error
         if not isinstance(given, dict):
             raise Misuse(f"{file} holds {type(given).__name__}; arguments must be one JSON object")
@@ -180,11 +181,23 @@ def read_arguments(pairs: tuple[str, ...], file: Path | None) -> dict[str, Any]:
         if not equals or not name:
             raise Misuse(f"`{pair}` is not an argument; write --arg name=value")
         given[name] = _value(text)
+    for name, value in given.items():
+        _check_kept(name, value)
     return given
+
+
+def _check_kept(name: str, value: Any) -> None:
+    try:
+        canonical_json(value)
+    except (Misuse, RecursionError) as error:
+        raise Misuse(
+            f"the argument `{name}` has no form that can be kept with a run ({error.__cause__ or error}); give it as "
+            f"text, such as --arg '{name}=\"...\"'"
+        ) from error
 
 
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
