@@ -8,6 +8,7 @@ every role is answered by the offline endpoint, free and without a network.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -203,7 +204,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ConfigurationError(f"cannot read {path}: {error.strerror}; name another file with --config") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -285,7 +286,7 @@ class _Reader:
             name=name,
             client=plugin.name,
             url=self._text(table, "url", where, ""),
-            key_env=self._text(table, "key_env", where, ""),
+            key_env=self._variable(table, "key_env", where),
             json_mode=mode,
             prefix_cache=self._switch(table, "prefix_cache", where) if "prefix_cache" in table else None,
             parameters=self._parameters(table, where),
@@ -443,6 +444,17 @@ class _Reader:
             return isinstance(value, str) and "\0" not in value and bool(value or default == "")
 
         return str(self._value(table, key, where, default, fits, "a text in quotes"))
+
+    def _variable(self, table: Mapping[str, Any], key: str, where: str) -> str:
+        """What is no variable's name is not repeated: it may be the secret itself."""
+        name = self._text(table, key, where, "")
+        if name and not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+            raise self._fault(
+                f"{where}.{key}",
+                "is no name of an environment variable",
+                "if it is the key, put that into a variable and write the variable's name here",
+            )
+        return name
 
     def _whole(self, table: Mapping[str, Any], key: str, where: str, default: int) -> int:
         wanted = f"a whole number from 1 to {_MOST:,}"

@@ -188,6 +188,7 @@ FAULTS = {
     "an unknown endpoint setting": ENDPOINT + "timeout = 3\n",
     "an unknown timeout": ENDPOINT + "timeouts = { first_bite = 3 }\n",
     "an unknown JSON mode": ENDPOINT + 'json_mode = "json-schema"\n',
+    "a key in place of a variable's name": ENDPOINT + 'key_env = "sk-secret"\n',
     "a key in the file": ENDPOINT + 'key = "sk-secret"\n',
     "an endpoint named offline": '[endpoints.offline]\nclient = "openai"\n',
     "an unknown role": ENDPOINT + '[roles.workr]\nendpoint = "main"\n',
@@ -229,6 +230,10 @@ def test_a_tool_table_that_is_a_value_is_refused(registry: Registry, tmp_path: P
     (tmp_path / "pyproject.toml").write_text("[tool]\nplanloom = 3\n")
     with pytest.raises(ConfigurationError, match=r"tool\.planloom is 3; it must be a table"):
         load_settings(registry, folder=tmp_path, environ={})
+
+
+def test_a_file_with_a_byte_order_mark_is_read(registry: Registry, tmp_path: Path) -> None:
+    assert read(registry, tmp_path, "\ufeff[limits]\nworkers = 7\n").workers == 7
 
 
 def test_settings_are_the_same_however_often_they_are_read(registry: Registry, tmp_path: Path) -> None:

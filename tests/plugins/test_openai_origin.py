@@ -86,6 +86,13 @@ def test_a_password_in_the_address_is_refused_and_not_repeated() -> None:
     assert "hunter2" not in message
 
 
+@pytest.mark.parametrize("name", ["key", "api-key", "Access_Token"])
+def test_a_key_in_the_addresss_query_is_refused_and_not_repeated(name: str) -> None:
+    message = refusal(endpoint(f"https://api.test/v1?api-version=2&{name}=hunter2"))
+    assert f"`{name.lower()}=` behind `?`" in message
+    assert "hunter2" not in message
+
+
 # --- the key
 
 

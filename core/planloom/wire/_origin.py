@@ -14,7 +14,7 @@ import math
 import os
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 from urllib.request import getproxies_environment
 
 import attrs
@@ -25,6 +25,7 @@ from planloom.clients import Endpoint
 __all__ = ["Interface", "Origin", "Timeouts", "read_origin", "switch_in"]
 
 KEY_MARK = "[key]"
+SECRET_QUERY = frozenset({"key", "api_key", "api-key", "apikey", "token", "access_token", "subscription-key", "sig"})
 
 
 @attrs.frozen(kw_only=True)
@@ -134,6 +135,11 @@ def _address(where: str, url: str, interface: Interface) -> SplitResult:
     if "@" in parts.netloc:
         raise ConfigurationError(
             f"the url of {where} holds a name or password before `@`, which would show in messages;"
+            " name a variable that holds the key in key_env"
+        )
+    if secrets := SECRET_QUERY & {name.lower() for name in parse_qs(parts.query, keep_blank_values=True)}:
+        raise ConfigurationError(
+            f"the url of {where} holds `{min(secrets)}=` behind `?`, which would show in messages;"
             " name a variable that holds the key in key_env"
         )
     base = parts.path.rstrip("/").removesuffix(interface.path).removesuffix(interface.below)
