@@ -6,7 +6,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 SOURCES := grammar core plugins tests data
 
-.PHONY: audit test test-all lint types contract unit format docs bench bench-language bench-runtime fuzz clean
+.PHONY: audit test test-all lint types contract unit format docs bench bench-language bench-runtime bench-offline fuzz clean
 
 audit: $(VENV)/.audit
 	$(BIN)/planloom demo
@@ -50,6 +50,16 @@ build/bench-runtime/.peers: $(BIN)/python pyproject.toml
 	$(BIN)/python -m venv build/bench-runtime
 	build/bench-runtime/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' \
 		psutil langgraph langgraph-checkpoint-sqlite "dask[distributed]" dbos pysqlite3-binary
+	touch $@
+
+# Beside linters and type checkers, on bugs planted in packages from the index.
+bench-offline: build/bench-offline/.peers
+	build/bench-offline/env/bin/python -m tests.bench.bench_offline
+
+build/bench-offline/.peers: $(BIN)/python pyproject.toml
+	$(BIN)/python -m venv build/bench-offline/env
+	build/bench-offline/env/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+		ruff pylint mypy "pyright[nodejs]"
 	touch $@
 
 FUZZ_S ?= 600

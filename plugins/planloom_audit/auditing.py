@@ -30,12 +30,14 @@ class AuditOptions:
     """What a person asked for.
 
     :ivar patterns: what was included and excluded.
+    :ivar wide: offline rules with more false alarms run too.
     :ivar plan: a saved plan's name or a file; ``None`` lets the lead plan, where there is one.
     :ivar repeat: which repeat of the job, from 0. :ivar out: the folder of the report's files.
     """
 
     target: Path
     patterns: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    wide: bool = False
     plan: str | None = None
     text: str = ""
     cap: int = 0
@@ -66,7 +68,10 @@ def plan_audit(
         kits=(AUDIT,),
         works=works,
         target=shown_path(path),
-        options={name: list(given) for name, given in options.patterns.items()},
+        options={
+            **{name: list(given) for name, given in options.patterns.items()},
+            **({"wide": True} if options.wide else {}),
+        },
         text=options.text,
         cap=options.cap,
         repeat=options.repeat,

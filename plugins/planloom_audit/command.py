@@ -47,6 +47,7 @@ class _Place(click.Path):
 @click.option("--cap", type=CREDITS, help="The budget in credits (default 150).")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Audit only files that match (as in .gitignore).")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files that match.")
+@click.option("--wide", is_flag=True, help="Run the offline rules with more false alarms too.")
 @repeat_option
 @run_options
 @approval_options
@@ -61,6 +62,7 @@ def audit(
     cap: int | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
+    wide: bool,
     repeat: int,
     at_cap: str | None,
     detach: bool,
@@ -80,10 +82,12 @@ def audit(
     require_trust(settings, path, given=trust_config, ask=confirm if interactive() else None)
     _check_out(out)
     _check_text(text)
+    if wide and not settings.offline:
+        raise Misuse("--wide is about offline rules, and models are configured for this audit; leave it out")
     console = say_console()
     patterns = {"include": include, "exclude": exclude}
     with console.status(Text(f"reading {path}")):
-        work = open_work(str(path), patterns)
+        work = open_work(str(path), {**patterns, "wide": wide})
     tree = work.tree
     console.print(
         f"{_count(len(tree.files), 'file')}, {_count(tree.lines, 'line')}, {_count(tree.tokens, 'token')}; "
@@ -92,6 +96,7 @@ def audit(
     options = AuditOptions(
         target=path,
         patterns=patterns,
+        wide=wide,
         plan=plan,
         text=text,
         cap=settings.cap if cap is None else cap,

@@ -24,7 +24,7 @@ DEFAULT_LENSES = ("boundaries", "logic", "state")
 """What ``LENSES`` holds unless configured: installing a lens makes it callable by name, not part of every plan."""
 
 _ROLES = ("lead", "worker", "judge", "fast")
-_SETTINGS = ("lenses",)
+_SETTINGS = ("lenses", "wide")
 
 
 def _vocabulary(registry: Registry, settings: Settings) -> Sequence[Word | Value]:
@@ -41,7 +41,7 @@ def _vocabulary(registry: Registry, settings: Settings) -> Sequence[Word | Value
             raise ConfigurationError(f"kits.audit.{key} is not a setting; {did_you_mean(key, _SETTINGS)}")
     return [
         *source_words(_configured_lenses(own, lenses)),
-        *find_words(resolved_prompt(AUDIT, "scan", settings), lenses, _ROLES),
+        *find_words(resolved_prompt(AUDIT, "scan", settings), lenses, _ROLES, wide=settings.offline and _wide(own)),
         *judge_words(skeptics, _ROLES),
         *report_words(resolved_prompt(AUDIT, "report", settings), _ROLES),
     ]
@@ -64,6 +64,14 @@ def _skeptic(skeptic: Skeptic, settings: Settings) -> Skeptic:
     if f"audit.{name}" not in settings.prompts:
         return skeptic
     return Skeptic(skeptic.name, resolved_prompt(AUDIT, name, settings).text)
+
+
+def _wide(own: Mapping[str, Any]) -> bool:
+    """Whether offline rules with more false alarms are asked for."""
+    wide = own.get("wide", False)
+    if not isinstance(wide, bool):
+        raise ConfigurationError(f"kits.audit.wide is {wide!r}; write true or false")
+    return wide
 
 
 def _configured_lenses(own: Mapping[str, Any], lenses: Mapping[str, Lens]) -> tuple[str, ...]:

@@ -23,13 +23,16 @@ __all__ = ["find_words", "findings_of", "findings_with_items"]
 _MOST_FINDINGS = 500
 
 
-def find_words(prompt: Prompt, lenses: Mapping[str, Lens], roles: tuple[str, ...]) -> list[Word]:
-    """Return the words ``scan``, ``dedupe`` and ``key_of``."""
+def find_words(prompt: Prompt, lenses: Mapping[str, Lens], roles: tuple[str, ...], *, wide: bool = False) -> list[Word]:
+    """Return the words ``scan``, ``dedupe`` and ``key_of``.
+
+    :param wide: scans ask for the offline rules with more false alarms, as they do where the work says so.
+    """
 
     async def scan(call: Call, shard: Any, lens: str = "general", sample: int = 0, model: str = "worker") -> Any:
         if lens not in lenses:
             raise ValueError(f"no lens is named `{lens}`; there are: {', '.join(sorted(lenses))}")
-        return await _scan(call, prompt, lenses[lens], names_of(shard, "scan"), sample, model)
+        return await _scan(call, prompt, lenses[lens], names_of(shard, "scan"), sample, model, wide=wide)
 
     return [
         Word(
@@ -58,18 +61,19 @@ def _findings_shape(findings: list) -> None: ...  # type: ignore[type-arg]  # as
 def _finding_shape(finding: dict) -> None: ...  # type: ignore[type-arg]  # as a plan may write it
 
 
-async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample: int, role: str) -> Any:
+async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample: int, role: str, *, wide: bool) -> Any:
     run = audit_run(call)
     work = run.work
+    wide = wide or work.wide
     label = " ".join(f"scan:{lens.name}:{_folder(names)}#{sample}".split())
 
     def build() -> Conversation:
         with run.noting():
-            return Conversation(system=(prompt.text, _instruction(lens)), data=(work.text(names),))
+            return Conversation(system=(prompt.text, _instruction(lens, wide=wide)), data=(work.text(names),))
 
     request = WorkerRequest(
         word="scan",
-        identity=(work.shard_digest(names), lens.name, lens.paragraph, prompt.digest),
+        identity=(work.shard_digest(names), lens.name, lens.paragraph, prompt.digest, *(["wide"] if wide else [])),
         role=role,
         label=label,
         build=build,
@@ -118,8 +122,9 @@ def _kept(call: Call, run: AuditRun, item: Any, source: str) -> Finding | None:
     return None
 
 
-def _instruction(lens: Lens) -> str:
-    return f"Lens: {lens.name}\n{lens.paragraph}".strip()
+def _instruction(lens: Lens, *, wide: bool) -> str:
+    """What points a worker; the offline analyst reads the line about rules, which no model is ever sent."""
+    return "\n".join(filter(None, (f"Lens: {lens.name}", "Rules: wide" if wide else "", lens.paragraph)))
 
 
 def _folder(names: list[str]) -> str:

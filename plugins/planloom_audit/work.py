@@ -25,7 +25,7 @@ _HELD_CHARACTERS = 32_000_000
 
 
 def open_work(target: str, options: Mapping[str, Any]) -> AuditWork:
-    """Read the tree below a path; ``options`` may hold ``include`` and ``exclude`` patterns.
+    """Read the tree below a path; ``options`` may hold ``include`` and ``exclude`` patterns, and ``wide``.
 
     :raises Misuse: the path cannot be audited. :raises NothingToDo: it holds no source file that can be read.
     """
@@ -37,7 +37,7 @@ def open_work(target: str, options: Mapping[str, Any]) -> AuditWork:
         raise Misuse(str(error)) from error
     if not any(file.lines for file in tree.files):
         raise NothingToDo(_nothing(tree, [*options.get("include", ()), *options.get("exclude", ())]))
-    return AuditWork(tree)
+    return AuditWork(tree, wide=bool(options.get("wide")))
 
 
 def _nothing(tree: SourceTree, patterns: Sequence[str]) -> str:
@@ -57,10 +57,14 @@ def _nothing(tree: SourceTree, patterns: Sequence[str]) -> str:
 
 
 class AuditWork:
-    """One audited tree, shared by the rehearsal and the run of a job."""
+    """One audited tree, shared by the rehearsal and the run of a job.
 
-    def __init__(self, tree: SourceTree) -> None:
+    :ivar wide: offline rules with more false alarms are asked for.
+    """
+
+    def __init__(self, tree: SourceTree, *, wide: bool = False) -> None:
         self.tree = tree
+        self.wide = wide
         self._shards: dict[int, list[list[str]]] = {}
         self._digests: dict[tuple[str, ...], str] = {}
         self._names: dict[str, tuple[str, ...]] = {}

@@ -1,9 +1,9 @@
 """The offline analyst: a model client with no model behind it.
 
-It answers scans, skeptics and reports by static rules, in this process and its children: no network, no key, no
-cost, and no file is opened but the text of the question is read. The rules are few and were measured on planted
-bugs; each finding names its rule and what the measurement said. Other plugins bring further rules with the hook
-``register_rules``.
+It answers scans, skeptics and reports by static rules and, where one is installed, by a type checker, in this process
+and its children: no network, no key, no cost, and nothing is read but the text of the question. The rules are few and
+were measured on planted bugs; each finding names its rule and what the measurement said. A wide set, with more false
+alarms, runs where it is asked for. Other plugins bring further rules with the hook ``register_rules``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from planloom.late import late_names
 from planloom.plugins import Kind
 
 from . import hookspecs
-from ._tight import TIGHT_RULES
+from ._tight import TIGHT_RULES, TYPE_CHECKER
+from ._wide import WIDE_RULES
 from .rules import Hit, Rule
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TIGHT_RULES",
+    "TYPE_CHECKER",
+    "WIDE_RULES",
     "Function",
     "Hit",
     "OfflineClient",
@@ -63,8 +66,8 @@ def register_clients(register: Callable[[ClientPlugin], None]) -> None:
 
 @hookimpl
 def register_rules(register: Callable[[Rule], None]) -> None:
-    """Offer the tight set."""
-    for rule in TIGHT_RULES:
+    """Offer the tight set, the type checker and the wide set."""
+    for rule in (*TIGHT_RULES, TYPE_CHECKER, *WIDE_RULES):
         register(rule)
 
 
@@ -74,6 +77,8 @@ def _model_id() -> str:
     from importlib.metadata import entry_points
     from importlib.resources import files
 
+    from ._checkers import installed_checker
+
     digest = hashlib.sha256()
     for source in sorted(files("planloom_offline").iterdir(), key=lambda entry: entry.name):
         if source.name.endswith(".py"):
@@ -82,6 +87,9 @@ def _model_id() -> str:
     versions = {dist: dist.version for dist in {entry.dist for entry in entries} if dist}
     for entry in entries:
         digest.update(f"{entry.name} {versions.get(entry.dist, '') if entry.dist else ''}\n".encode())
+    checker = installed_checker()
+    if checker is not None:
+        digest.update(f"{checker.name} {checker.version}\n".encode())
     return f"offline-{digest.hexdigest()[:12]}"
 
 

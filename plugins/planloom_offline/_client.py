@@ -1,7 +1,9 @@
 """The client: questions in, answers of the offline rules out.
 
 A shard is analysed once for all lenses: the rules of every lens run together, the findings are kept by the text's
-hash, and each scan is given those of its lens. Three lenses that ask about a shard at once share one analysis.
+hash, and each scan is given those of its lens. Three lenses that ask about a shard at once share one analysis. A line
+``Rules: wide`` in the system prompt asks for the wide set too: being part of the question, it is part of what a ledger
+knows the answer by.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from planloom.clients import Endpoint, PermanentError
 from planloom.plugins import load_plugins
 from planloom.questions import Message, Question, Reply
 
-from ._jobs import JOBS
+from ._jobs import FORMS, scan_job
 from ._workers import Workers
 from .rules import Rule
 
@@ -28,6 +30,7 @@ KEPT_SHARDS = 256
 """Findings kept by shard: a few kilobytes each, and the lenses of one shard come close together."""
 DEFAULT_TIMEOUT_S = 600.0
 
+_WIDE = re.compile(r"^Rules: wide *$", re.MULTILINE)
 _LENS = re.compile(r"^Lens: *([\w-]+) *$", re.MULTILINE)
 
 
@@ -56,7 +59,7 @@ class OfflineClient:
         return self._workers.process_ids if self._workers is not None else ()
 
     async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
-        """Answer one question; nothing leaves the machine and no file is opened.
+        """Answer one question; nothing leaves the machine, and no file is read but those written from the question.
 
         :param began: called when the answer is there.
 
@@ -93,15 +96,16 @@ class OfflineClient:
         return self._workers
 
     async def _scan(self, system: Message | None, user: Message | None) -> dict[str, Any]:
-        found = (await self._analysis(user))["findings"]
+        found = (await self._analysis(user, wide=_WIDE.search(_text(system)) is not None))["findings"]
         of_lens = self._rules_of(system)
         return {"findings": [_shown(finding) for finding in found if finding["rule"] in of_lens]}
 
-    async def _analysis(self, user: Message | None) -> dict[str, Any]:
-        key = tuple(part.digest for part in user.parts) if user is not None else ()
+    async def _analysis(self, user: Message | None, *, wide: bool) -> dict[str, Any]:
+        job = scan_job(wide=wide)
+        key = (job, *(part.digest for part in user.parts)) if user is not None else (job,)
         task = self._analyses.get(key)
         if task is None:
-            task = asyncio.create_task(self._open().run("findings", _text(user)))
+            task = asyncio.create_task(self._open().run(job, _text(user)))
             self._analyses[key] = task
             self._forget()
         try:
@@ -128,11 +132,11 @@ def _wanted(question: Question) -> str:
     wanted = question.parameters.get("response_format")
     schema = wanted.get("json_schema") if isinstance(wanted, dict) else None
     name = schema.get("name") if isinstance(schema, dict) else None
-    if name in JOBS:
+    if name in FORMS:
         return str(name)
     asked = f"an answer of the form {name!r}" if name else "free text"
     raise PermanentError(
-        f"the offline analyst was asked for {asked}; it can answer only {', '.join(JOBS)}, since it has no model "
+        f"the offline analyst was asked for {asked}; it can answer only {', '.join(FORMS)}, since it has no model "
         "behind it; name a model for this role in planloom.toml (`planloom init` writes one)",
         error_class="bad_request",
     )

@@ -12,16 +12,32 @@ from ._grouping import report
 from ._skeptic import verdicts
 from .rules import Rule
 
-__all__ = ["JOBS", "RuleFailed"]
+__all__ = ["FORMS", "JOBS", "SCANS", "RuleFailed", "scan_job"]
+
+FORMS = ("findings", "verdicts", "report")
+"""The schemas that an answer can be asked to satisfy."""
+_WIDE_SCAN = "findings, wide"
+SCANS = (FORMS[0], _WIDE_SCAN)
+"""The jobs that read a shard."""
 
 
-def findings(text: str, rules: Sequence[Rule]) -> dict[str, Any]:
-    """Return what every rule finds, each finding with its ``rule``, for all lenses at once."""
+def scan_job(*, wide: bool) -> str:
+    """Return the job that runs the tight set, or the wide set too."""
+    return _WIDE_SCAN if wide else FORMS[0]
+
+
+def _findings(text: str, rules: Sequence[Rule]) -> dict[str, Any]:
+    return _wide_findings(text, [rule for rule in rules if not rule.wide])
+
+
+def _wide_findings(text: str, rules: Sequence[Rule]) -> dict[str, Any]:
+    """What every rule finds, each finding with its ``rule``, for all lenses at once."""
     return {"findings": [attrs.asdict(finding) for finding in analyse(text, rules)]}
 
 
 JOBS: Mapping[str, Callable[[str, Sequence[Rule]], dict[str, Any]]] = {
-    "findings": findings,
+    "findings": _findings,
+    _WIDE_SCAN: _wide_findings,
     "verdicts": verdicts,
     "report": report,
 }

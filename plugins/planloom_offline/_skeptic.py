@@ -97,7 +97,7 @@ def _holds(rule: Rule, report: Report, file: ParsedFile) -> bool:
 
 
 def _by_agreement(report: Report, file: ParsedFile, rules: Mapping[str, Rule]) -> tuple[bool, str]:
-    for rule in rules.values():
+    for rule in (rule for rule in rules.values() if not rule.slow):
         for hit in hits_of(rule, file):
             line = file.first_line + hit.line - 1
             if abs(line - report.line) <= NEAR_LINES:

@@ -12,15 +12,18 @@ import asyncio
 import json
 import os
 import pickle
+import signal
 import sys
+import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from planloom.clients import PermanentError, TransientError
 
 from ._child import LENGTH_BYTES, frame
-from ._jobs import JOBS, RuleFailed
+from ._jobs import JOBS, SCANS, RuleFailed
 from .rules import Rule
 
 INLINE_CHARS = 30_000
@@ -44,6 +47,7 @@ class Workers:
         self._free = asyncio.Semaphore(size or core_count())
         self._idle: list[Process] = []
         self._all: set[Process] = set()
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
     @property
     def process_ids(self) -> tuple[int, ...]:
@@ -56,7 +60,7 @@ class Workers:
         :raises PermanentError: a rule failed on this text.
         :raises TransientError: the process died or took longer than the time allowed.
         """
-        if len(text) <= INLINE_CHARS:
+        if len(text) <= INLINE_CHARS and not self._starts_programs(job):
             try:
                 return JOBS[job](text, self._rules)
             except RuleFailed as error:
@@ -65,9 +69,15 @@ class Workers:
             return await self._in_process(f"{job}\n{text}".encode("utf-8", "surrogatepass"))
 
     async def close(self) -> None:
-        """End the processes."""
+        """End the processes and remove what they left on disk."""
         processes, self._idle, self._all = self._all, [], set()
         await asyncio.gather(*(_end(process) for process in processes))
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
+
+    def _starts_programs(self, job: str) -> bool:
+        return job in SCANS and any(rule.slow for rule in self._rules)
 
     async def _in_process(self, request: bytes) -> dict[str, Any]:
         process = self._idle.pop() if self._idle else await self._start()
@@ -96,6 +106,9 @@ class Workers:
         return value
 
     async def _start(self) -> Process:
+        if self._scratch is None:
+            # A process that is killed cannot remove its files; its temporary folder lies in this one.
+            self._scratch = tempfile.TemporaryDirectory(prefix="planloom-offline-", ignore_cleanup_errors=True)
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-P",
@@ -104,6 +117,7 @@ class Workers:
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
+            env={**os.environ, "TMPDIR": self._scratch.name},
             start_new_session=True,
         )
         self._all.add(process)
@@ -132,6 +146,8 @@ async def _end(process: Process) -> None:
 
 
 async def _kill(process: Process) -> None:
+    """End a process and what it started: it leads a group of its own."""
     if process.returncode is None:
-        process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     await process.wait()

@@ -64,11 +64,13 @@ class ParsedFile:
 
     Lines are counted from 1 inside the piece; ``first_line`` is the printed number of the first.
 
+    :ivar lines: the text, as it was parsed.
     :ivar shard: the files that were sent together, itself included.
     """
 
     path: str
     first_line: int
+    lines: tuple[str, ...]
     tree: ast.Module
     functions: list[Function] = attrs.field(factory=list)
     shard: Shard = attrs.field(factory=Shard)
@@ -113,14 +115,14 @@ def parse_pieces(pieces: Iterable[Piece]) -> Shard:
 
 def _parse(piece: Piece) -> ParsedFile | None:
     """Return a piece of code parsed and walked, or ``None`` when it does not parse as it stands."""
-    text = textwrap.dedent("\n".join(piece.lines) + "\n")
+    text = textwrap.dedent("\n".join(piece.lines))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+            tree = ast.parse(text + "\n")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    file = ParsedFile(piece.path, piece.first_line, tree)
+    file = ParsedFile(piece.path, piece.first_line, tuple(text.split("\n")), tree)
     _walk(file)
     return file
 

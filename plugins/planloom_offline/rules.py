@@ -55,6 +55,8 @@ class Rule:
     :ivar severity: critical, high, medium or low, by what a caller of the code would suffer.
     :ivar check: finds the places in one file. A function at the top level of a module: it runs in another process.
     :ivar confirm: whether a claim (its text and line) holds in code cut out of its file; by default ``check`` is asked.
+    :ivar wide: run only where the wide set is asked for.
+    :ivar slow: starts a program: never run where it would hold up an event loop, nor to judge what others reported.
     :ivar bugs: how many of its reports in a trial were planted bugs.
     :ivar reports: how many reports it made in that trial; 0 when it made none.
     """
@@ -65,6 +67,8 @@ class Rule:
     severity: str
     check: Callable[[ParsedFile], Iterable[Hit]] = attrs.field(validator=_importable)
     confirm: Callable[[ParsedFile, str, int], bool] | None = attrs.field(default=None, validator=_importable)
+    wide: bool = False
+    slow: bool = False
     bugs: int = 0
     reports: int = 0
 

@@ -19,7 +19,7 @@ from planloom.clients import ClientPlugin, Endpoint, PermanentError, TransientEr
 from planloom.plugins import load_plugins
 from planloom.questions import Question, Reply, message_of
 from planloom_code import numbered_lines
-from planloom_offline import TIGHT_RULES, Hit, OfflineClient, ParsedFile, Rule
+from planloom_offline import TIGHT_RULES, TYPE_CHECKER, WIDE_RULES, Hit, OfflineClient, ParsedFile, Rule
 
 MIXED = [
     "def area(width, height):",
@@ -66,7 +66,7 @@ def test_the_plugin_brings_a_free_client_and_its_rules() -> None:
 
     registry = load_plugins([("offline", planloom_offline)], installed=False)
     assert registry.get("client", "offline", ClientPlugin).free
-    assert set(registry.names("offline rule")) == {rule.name for rule in TIGHT_RULES}
+    assert set(registry.names("offline rule")) == {rule.name for rule in (*TIGHT_RULES, TYPE_CHECKER, *WIDE_RULES)}
 
 
 def found_everywhere(file: ParsedFile) -> list[Hit]:
