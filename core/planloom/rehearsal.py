@@ -8,6 +8,7 @@ different one each time, which it must survive; and once with all of them failin
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -44,6 +45,7 @@ _WORKERS_IN_TURN = 200
 _CALL_S = 1.0
 _READ_TOKENS_A_SECOND = 10_000
 _WRITE_TOKENS_A_SECOND = 60
+_LOOKED_FOR = re.compile(r"KeyError: ['\"](\w+)['\"]$")
 
 
 @attrs.frozen(kw_only=True)
@@ -150,7 +152,7 @@ def rehearse(
 
     first = take(0)
     if first.error is not None:
-        return _refused(first, f"rehearsal: {first.error}")
+        return _refused(first, f"rehearsal: {first.error}{_argument_missing(first.error, program.source)}")
     rows = [first, *(take(seed) for seed in range(1, takes or _takes_for(first.agents)))]
     broken = next((row for row in rows if row.error is not None), None)
     if broken is not None:
@@ -190,6 +192,14 @@ def _explained(error: str) -> str:
     if "NoneType" not in error and "None" not in error:
         return error
     return f"{error} (a failed worker gives None, also inside a dict or list; look at it before it is used)"
+
+
+def _argument_missing(error: str, source: str) -> str:
+    """A plan that was not given an argument fails as any look-up does; say what to give it."""
+    sought = _LOOKED_FOR.search(error)
+    if sought is None or not re.search(rf"""\bargs\[\s*["']{sought[1]}["']\s*\]""", source):
+        return ""
+    return f"; the plan was given no argument `{sought[1]}`: --arg {sought[1]}=VALUE gives it"
 
 
 def _takes_for(agents: int) -> int:

@@ -93,6 +93,17 @@ def test_the_budget_of_a_rehearsal_is_that_of_the_run(rehearsed: Any) -> None:
     assert rehearsed(source, cap=45).agents == 10
 
 
+def test_an_argument_that_a_plan_lacks_is_named_with_the_way_to_give_it(rehearsed: Any) -> None:
+    (problem,) = rehearsed('result = len(args["topics"])\n').problems
+    assert problem.endswith("the plan was given no argument `topics`: --arg topics=VALUE gives it")
+    assert rehearsed('result = len(args["topics"])\n', args={"topics": []}).problems == ()
+
+
+def test_a_key_that_is_no_argument_is_not_taken_for_one(rehearsed: Any) -> None:
+    (problem,) = rehearsed('given = {}\nresult = given["topics"]\n').problems
+    assert "--arg" not in problem
+
+
 def test_a_plan_sees_its_budget_shrink_in_a_rehearsal(rehearsed: Any) -> None:
     source = """
 rounds = 0
