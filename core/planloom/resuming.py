@@ -70,7 +70,7 @@ def check_resumable(store: Store, row: RunRow, workers: int | None = None) -> No
     """Return when a run can go on and nobody drives it.
 
     :param workers: how many workers the person wants it to have.
-    :raises Misuse: somebody drives it, or it needs more workers than it may have.
+    :raises Misuse: somebody drives it, it needs more workers than it may have, or no plan was written for it yet.
     :raises PlanRefused: its plan was refused.
     """
     holder = store.driver(row.id)
@@ -81,6 +81,11 @@ def check_resumable(store: Store, row: RunRow, workers: int | None = None) -> No
         raise PlanRefused(
             f"the plan of {row.id} was refused and cannot run: {row.error}; `planloom show {row.id} --plan` prints it "
             "to be changed"
+        )
+    if not row.plan:
+        raise Misuse(
+            f"{row.id} has no plan to go on with: it is {status} since before its lead had written one; begin it again "
+            "with the command that began it, what is answered is not asked again"
         )
     had = int(row.facts.get("workers", 0))
     if status == "runaway" and (workers is None or workers <= had):

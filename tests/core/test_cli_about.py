@@ -42,6 +42,10 @@ def test_what_init_writes_works_when_its_comments_are_taken_away(tmp_path: Path)
     planloom(tmp_path, "runs")
 
 
+def test_the_list_of_commands_cuts_no_sentence(tmp_path: Path) -> None:
+    assert "..." not in planloom(tmp_path, "--help").replace("[ARGS]...", "")
+
+
 def test_the_plugins_are_listed_with_version_and_hooks(tmp_path: Path) -> None:
     lines = planloom(tmp_path, "plugins").splitlines()
     assert any(line.startswith("audit  (planloom ") for line in lines)

@@ -102,7 +102,9 @@ def test_a_detached_run_waits_at_its_cap_and_goes_on_when_that_is_raised(folder_
     folder = folder_with(echo, MORE_THAN_FORESEEN)
     run = detached(folder, "--cap", "2")
     folder.wait_until(lambda: folder.newest().status == "paused")
-    assert "| PAUSED at the budget" in folder.run("show", run)[1]
+    shown = folder.run("show", run)[1]
+    assert "| PAUSED at the budget" in shown
+    assert "2.0 credits paid | began" in shown
     code, output, _ = folder.run("raise", run, "--cap", "10")
     assert (code, f"{run}: 8.0 of 10.0 credits are free; it goes on" in output) == (0, True)
     assert folder.run("follow", run)[0] == 0

@@ -187,6 +187,20 @@ def test_a_lead_that_never_mends_its_plan_is_refused_after_two_repairs(code: Pat
     assert facts["cost"]["paid"] == 600_000
 
 
+def test_an_audit_that_stopped_before_its_plan_was_written_is_begun_again_and_not_resumed(
+    code: Path, desk: Path
+) -> None:
+    with serving(completion("I cannot do that.")) as server:
+        configure(desk, server.url)
+        assert planloom(desk, "audit", code, "--cap", "0.3").returncode == 5
+        run, status, _, paid, *_ = planloom(desk, "runs").stdout.splitlines()[1].split()
+        assert (status, paid) == ("paused", "0.2")
+        assert "the command that began it goes on" in planloom(desk, "raise", run, "--cap", "1").stdout
+        resumed = planloom(desk, "resume", run)
+        assert (resumed.returncode, server.total) == (2, 1)
+        assert "begin it again with the command that began it" in resumed.stderr
+
+
 def test_a_server_that_is_down_leaves_holes_and_says_so(code: Path, desk: Path) -> None:
     configure(desk, "http://127.0.0.1:9/v1")
     done = planloom(desk, "audit", code, "--plan", "fixed")

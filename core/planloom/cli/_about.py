@@ -124,4 +124,6 @@ def init() -> None:
         raise Misuse(f"{path} is already here; edit it, or move it away first") from error
     except OSError as error:
         raise Misuse(f"cannot write {path}: {error.strerror}; run `planloom init` in a folder you can write") from error
-    click.echo(f"wrote {path}; take the # off the roles in it, name your models, then run `planloom doctor`")
+    click.echo(
+        f"wrote {path}; take the # off the endpoint and the roles in it, name your models, then run `planloom doctor`"
+    )

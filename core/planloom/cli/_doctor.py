@@ -28,13 +28,17 @@ _STYLES = {"ok": "green", "note": "yellow", "bad": "bold red"}
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 @app_command
 def doctor(app: App, yes: bool, offline: bool, as_json: bool) -> int:
-    """Check configuration, keys, store and endpoints, and say what to do."""
+    """Say whether configuration, keys, store and models are fit.
+
+    Where something is not, it says what to do.
+    """
     checks = checks_of(app.registry, app.settings)
     if not as_json:
         _print(checks)
     targets = [] if offline else reachable(app.registry, app.settings, checks)
     visited = None
-    if targets and _may_ask(worst_price(targets), ", ".join(t.endpoint.url or t.endpoint.name for t in targets), yes):
+    whom = ", ".join(dict.fromkeys(target.endpoint.url or target.endpoint.name for target in targets))
+    if targets and _may_ask(worst_price(targets), whom, yes):
         visited = asyncio.run(visit(app.registry, app.settings, targets))
         checks += visited.checks
     if as_json:

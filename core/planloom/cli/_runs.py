@@ -30,14 +30,12 @@ _FAILED_SHOWN = 20
 @app_command
 def runs(app: App, limit: int) -> None:
     """List the newest runs."""
-    table = Table(
-        Column("run", overflow="fold"), "status", "workers", "credits", "began (UTC)", box=None, pad_edge=False
-    )
+    numbers = (Column(name, justify="right") for name in ("workers", "credits"))
+    table = Table(Column("run", overflow="fold"), "status", *numbers, "began (UTC)", box=None, pad_edge=False)
     with opened_store(app) as store:
         rows = store.runs(limit)
         for row in rows:
-            agents = str(row.facts.get("counts", {}).get("agents", "-"))
-            table.add_row(Text(row.id), _status(store, row), agents, _paid(row.facts.get("cost", {})), _began(row))
+            table.add_row(Text(row.id), _status(store, row), _workers(store, row), _paid(store, row), _began(row))
     if not rows:
         click.echo("no runs yet; `planloom audit PATH` or `planloom run FILE.plan` makes one")
         return
@@ -53,8 +51,24 @@ def _began(row: RunRow) -> str:
     return row.created_at.replace("T", " ").removesuffix("+00:00")
 
 
-def _paid(cost: Mapping[str, Any]) -> str:
-    return show_credits(cost["paid"]) if "paid" in cost else "-"
+def _workers(store: Store, row: RunRow) -> str:
+    counted = row.facts.get("counts", {}).get("agents")
+    if counted is None or _under_way(store, row):
+        counted = sum(store.progress(row.id).threads.values()) or None
+    return "-" if counted is None else str(counted)
+
+
+def _paid(store: Store, row: RunRow) -> str:
+    """Return what the run's job has paid: by the run's record, or by the books until the record says it."""
+    paid = row.facts.get("cost", {}).get("paid")
+    if row.budget and (paid is None or _under_way(store, row)):
+        paid = store.books(row.budget).spent
+    return "-" if paid is None else show_credits(paid)
+
+
+def _under_way(store: Store, row: RunRow) -> bool:
+    """Return whether the run has gone on since its record said how it ended, if it ever did."""
+    return status_now(store, row) in ("running", "paused", "interrupted")
 
 
 @click.command()
@@ -85,14 +99,16 @@ def _as_data(store: Store, row: RunRow) -> dict[str, Any]:
 
 def _print_run(store: Store, row: RunRow) -> None:
     console = out_console()
-    cost = row.facts.get("cost", {})
+    going = _under_way(store, row)
+    cost, phases = ({}, ()) if going else (row.facts.get("cost", {}), row.facts.get("phases", ()))
     full = f", {show_credits(cost['full_price'])} at full price" if "full_price" in cost else ""
     console.print(Text(f"{row.id}: {row.title}", style="bold"))
     console.print(Text(status_line(store, row)))
-    console.print(Text(f"{_paid(cost)} credits paid{full} | began {_began(row)} UTC"))
+    console.print(Text(f"{_paid(store, row)} credits paid{full} | began {_began(row)} UTC"))
     if row.error:
         console.print(Text(row.error))
-    console.print(_phases(row.facts.get("phases", ())))
+    if phases:
+        console.print(_phases(phases))
     failed = store.threads(row.id, status="failed", limit=_FAILED_SHOWN)
     for thread in failed:
         console.print(Text(f"{thread.id} {thread.label}: {thread.error}"))
@@ -104,7 +120,8 @@ def _print_run(store: Store, row: RunRow) -> None:
 
 def _phases(phases: Sequence[Mapping[str, Any]]) -> Table:
     """Return the phases as a table; one that lacks something says so, also when the run went on."""
-    table = Table("phase", "workers", "done", "failed", "dropped", "undecided", "", box=None, pad_edge=False)
+    numbers = (Column(name, justify="right") for name in ("workers", "done", "failed", "dropped", "undecided"))
+    table = Table("phase", *numbers, "", box=None, pad_edge=False)
     for phase in phases:
         missing = ("failed", "dropped", "undecided", "tasks_failed")
         holes = sum(phase.get(key, 0) for key in missing)
@@ -134,7 +151,10 @@ def _print_result(row: RunRow) -> None:
 )
 @app_command
 def export(app: App, run: str, out: Path | None) -> None:
-    """Write a run's record, plan, result, events and transcripts as files, whole."""
+    """Write all of a run as files.
+
+    They hold its record, plan, result, events and transcripts, whole.
+    """
     folder = out or Path(run)
     with opened_store(app) as store:
         export_run(store, find_run(store, run), folder)

@@ -110,15 +110,22 @@ def cancel(app: App, run: str) -> int:
 @click.option("--cap", type=CREDITS, required=True, help="The budget in credits from now on.")
 @app_command
 def raise_(app: App, run: str, cap: int) -> int:
-    """Raise the budget of a run; one that waits for money goes on by itself."""
+    """Raise a run's budget; one that waits for money goes on."""
 
-    async def main() -> tuple[Books, bool]:
+    async def main() -> tuple[Books, str]:
         async with open_with(app.registry, app.settings) as loom:
             raised = loom.run(run)
-            return await raised.raise_cap(credits_of(cap)), raised.driven
+            return await raised.raise_cap(credits_of(cap)), _way_on(raised)
 
-    books, driven = asyncio.run(main())
+    books, way_on = asyncio.run(main())
     free = f"{show_credits(books.left)} of {show_credits(books.cap)} credits are free"
-    way_on = "it goes on" if driven else f"nobody drives it: `planloom resume {run}` goes on"
     click.echo(f"{run}: {free}; {way_on}")
     return 0
+
+
+def _way_on(run: Run) -> str:
+    if run.driven:
+        return "it goes on"
+    if not run.record.plan:
+        return "it has no plan yet: the command that began it goes on, with this --cap"
+    return f"nobody drives it: `planloom resume {run.id}` goes on"

@@ -87,10 +87,10 @@ def _print_stats(where: str, found: StoreStats) -> None:
     for weight in found.weights:
         content.add_row(weight.kind, f"{weight.count:,}", _bytes(weight.size_bytes))
     console.print(content)
-    money = Table(Column("budget", overflow="fold"), "cap", "spent", "reserved", "uncertain", **_PLAIN)
+    amounts = (Column(name, justify="right") for name in ("cap", "spent", "reserved", "uncertain"))
+    money = Table(Column("budget", overflow="fold"), *amounts, **_PLAIN)
     for name, books in found.budgets.items():
-        amounts = (books.cap, books.spent, books.reserved, books.uncertain)
-        money.add_row(name, *map(show_credits, amounts))
+        money.add_row(name, *map(show_credits, (books.cap, books.spent, books.reserved, books.uncertain)))
     console.print(money)
     if found.uncertain:
         one = "call of unknown outcome stays charged at its worst price"
