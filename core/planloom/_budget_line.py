@@ -168,11 +168,11 @@ def _figures(books: Books) -> dict[str, float]:
 
 
 def _stopped_text(worst: int, books: Books) -> str:
-    spent = books.spent + books.uncertain
-    first = "cannot afford its first call" if not spent else f"has spent {show_credits(spent)}"
-    needed = show_enough(spent + worst)
+    spent, cap, price = books.spent + books.uncertain, show_credits(books.cap), show_credits(worst)
     unsure = f", {show_credits(books.uncertain)} of it for calls of unknown outcome" if books.uncertain else ""
-    return (
-        f"the job {first} of {show_credits(books.cap)} credits{unsure}, and the next call may cost "
-        f"{show_credits(worst)}; run it again with --cap {needed} or more: what is answered is not asked again"
-    )
+    if spent:
+        why = f"has spent {show_credits(spent)} of {cap} credits{unsure}, and the next call may cost {price}"
+    else:
+        why = f"cannot afford its first call, which may cost {price}: its budget is {cap} credits"
+    needed = show_enough(spent + worst)
+    return f"the job {why}; run it again with --cap {needed} or more: what is answered is not asked again"

@@ -37,6 +37,7 @@ __all__ = [
 T = TypeVar("T")
 
 _FAILURES_SHOWN = 3
+_NO_WORKER = "no worker"
 # Windows knows no SIGHUP.
 _ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -53,7 +54,8 @@ def show_rehearsal(console: Console, rehearsal: Rehearsal, heading: str) -> None
     table = Table("phase", Column("workers", justify="right"), box=None, pad_edge=False)
     for name, workers in rehearsal.phases.items():
         table.add_row(Text(name or "(no phase)"), str(workers))
-    console.print(table)
+    if rehearsal.phases:
+        console.print(table)
     console.print(
         f"{count_of(rehearsal.agents, 'worker')}, {count_of(rehearsal.calls, 'call')}, {rehearsal.tokens:,} tokens; "
         f"{show_credits(middle)} credits ({show_credits(low)} to {show_credits(high)} in "
@@ -159,7 +161,8 @@ def event_text(event: Event) -> str:
     data = event.data
     match event.type:
         case "run.phase_ended":
-            return f"{data['phase']}: {count_of(data['agents'], 'worker')}, {data['seconds']:.1f} s"
+            workers = count_of(data["agents"], "worker") if data["agents"] else _NO_WORKER
+            return f"{data['phase']}: {workers}, {data['seconds']:.1f} s"
         case "run.log":
             return str(data["message"])
         case "run.budget_paused":
@@ -228,7 +231,8 @@ class Progress:
             case "run.phase_ended" if row:
                 row.ended = True
                 asked, holes = row.done + row.failed, f", HOLES {row.failed}" if row.failed else ""
-                self._say(f"{row.name}: {row.done} of {asked} done{holes}, {data['seconds']:.1f} s")
+                done = f"{row.done} of {asked} done{holes}" if asked else _NO_WORKER
+                self._say(f"{row.name}: {done}, {data['seconds']:.1f} s")
             case _:
                 self._say(event_text(event))
 

@@ -177,7 +177,7 @@ def test_a_run_that_cannot_afford_its_first_call_says_so_at_once(tmp_path: Path)
             await door.ask("q")
         assert server.total == 0
         assert str(caught.value) == (
-            "the job cannot afford its first call of 0.1 credits, and the next call may cost 0.2; run it again with "
+            "the job cannot afford its first call, which may cost 0.2: its budget is 0.1 credits; run it again with "
             "--cap 0.2 or more: what is answered is not asked again"
         )
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from planloom.cli._console import ForeignConsole
 from planloom.stores import Event
-from planloom.terminal import Progress
+from planloom.terminal import Progress, event_text
 
 SENTENCE = "the loop leaves out the last element " * 6
 
@@ -56,6 +56,14 @@ def test_a_worker_that_lost_a_race_is_no_hole(terminal: Terminal) -> None:
         for seq, (kind, data) in enumerate(events, start=1):
             progress.listener.on_event("run", Event(seq=seq, t=0.0, type=kind, data=data))
     assert "Scan: 1 of 1 done, 1.5 s" in terminal.getvalue()
+
+
+def test_a_phase_without_workers_is_not_counted_as_none_of_none(terminal: Terminal) -> None:
+    ended = Event(seq=1, t=0.0, type="run.phase_ended", data={"phase": "Verify", "agents": 0, "seconds": 0.0})
+    with Progress(ForeignConsole(terminal, forgiven=OSError)) as progress:
+        progress.listener.on_event("run", ended)
+    assert "Verify: no worker, 0.0 s" in terminal.getvalue()
+    assert event_text(ended) == "Verify: no worker, 0.0 s"
 
 
 def test_a_phase_that_ended_stays_on_the_terminal(terminal: Terminal) -> None:
