@@ -288,6 +288,7 @@ def test_what_is_said_of_a_line_for_another_reason_on_the_clean_copy_does_not_ta
     assert score(report, BENCH, clean=clean).caused == 1
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_findings_are_scored_in_seconds() -> None:
     files = [*BENCH.files, *(f"unknown/{number}.py" for number in range(98))]
     findings = tuple(Reported(file, line) for file in files for line in range(1, 1001))
