@@ -22,7 +22,7 @@ from typing import Any
 
 import attrs
 
-from planloom import StoreError, StoreGone
+from planloom import StoreError, StoreFull, StoreGone
 from planloom.stores import Granted
 
 from ._connections import MEMORY, Readers
@@ -97,12 +97,16 @@ class Writer:
     def start(self) -> None:
         """Take a lease, give up what owners before left open, and begin.
 
-        :raises StoreError: the store cannot be written.
+        Without room for a lease it begins too: who only reads needs none, and the next write takes one or fails.
+
+        :raises StoreError: the store cannot be written for another reason.
         """
         try:
             self._transact([])
         except sqlite3.Error as error:
-            raise store_fault(error, self._where) from error
+            fault = store_fault(error, self._where)
+            if not isinstance(fault, StoreFull):
+                raise fault from error
         self._file = _file_at(self._where)
         self._thread.start()
 

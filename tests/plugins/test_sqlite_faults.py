@@ -263,3 +263,39 @@ def test_a_store_that_is_gone_grants_no_call(tmp_path: Path, replaced: bool) -> 
         await store.close()
 
     asyncio.run(scenario())
+
+
+_FULL_AT_ONCE = """
+import asyncio, resource, sys
+from planloom import StoreFull
+from planloom.testing.store_samples import JOB, a_question, a_reply, ask_for
+from planloom_sqlite import open_store
+
+async def main():
+    first = open_store(sys.argv[1])
+    await first.open_budget(JOB, 10**9)
+    call = await ask_for(first, a_question(1))
+    await first.settle(call.call_id, a_reply("yes"))
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    second = open_store(sys.argv[1])
+    assert second.reply(a_question(1).fingerprint).text == "yes"
+    assert second.books(JOB).spent > 0
+    try:
+        await ask_for(second, a_question(2))
+    except StoreFull:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        await second.settle((await ask_for(second, a_question(2))).call_id, a_reply("now"))
+        print("full, then written")
+    await second.close()
+    await first.close()
+
+asyncio.run(main())
+"""
+
+
+def test_a_store_on_a_full_disk_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    done = subprocess.run([sys.executable, "-c", _FULL_AT_ONCE, str(path)], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "full, then written\n", done.stderr
+    assert check_store(path) == []
