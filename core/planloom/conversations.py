@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from ._errors import Misuse
 from ._structured import Reading, read_answer, repair_request
 from .clients import ModelError
 from .front_door import Asker, Effort, FrontDoor
-from .questions import Message, Parameters, Question, Reply, canonical_json, message_of
+from .questions import LONG_CHARACTERS, Message, Parameters, Part, Question, Reply, canonical_json, message_of
 from .settings import RoleSettings, Settings
 from .workers import Performed, Schema, WorkerRequest
 
@@ -29,6 +30,7 @@ class ModelWorkers:
         self._door = door
         self._settings = settings
         self._run_number = run_number
+        self._hashing = asyncio.Lock()
         self._parameters: dict[tuple[str, str, bytes | None], Parameters] = {}
 
     async def perform(self, request: WorkerRequest, asker: Asker) -> Performed:
@@ -46,6 +48,8 @@ class ModelWorkers:
     async def _converse(self, request: WorkerRequest, role: RoleSettings, talk: _Talk, asker: Asker) -> Performed:
         try:
             question = self._question(request, role)
+            if any(_is_long_work(part) for part in question.parts):
+                await self._hash(question)
             question.fingerprint  # noqa: B018 - hashing it finds what cannot be sent
         except Misuse as error:
             return talk.failed(f"unsendable: {error}")
@@ -61,6 +65,14 @@ class ModelWorkers:
                 return talk.failed(_unusable(reply))
             reading = read_answer(reply.text, request.schema)
         return talk.done(reading.value) if reading.ok else talk.failed(f"schema: {'; '.join(reading.problems)}")
+
+    async def _hash(self, question: Question) -> None:
+        """Hash a long question, one a turn of the loop: of hundreds that start together none may hold up the rest."""
+        async with self._hashing:
+            for part in question.parts:
+                if _is_long_work(part):
+                    part.digest  # noqa: B018 - known from now on
+                    await asyncio.sleep(0)
 
     async def _ask(self, question: Question, role: RoleSettings, talk: _Talk, asker: Asker) -> Reply:
         """Ask, and once more when the answer is whole and says nothing: a slip of the server, unlike a filtered one."""
@@ -92,6 +104,10 @@ class ModelWorkers:
             wanted = _response_format(schema, mode) if schema is not None else {}
             self._parameters[key] = Parameters({**role.parameters, **wanted})
         return self._parameters[key]
+
+
+def _is_long_work(part: Part) -> bool:
+    return len(part.text) > LONG_CHARACTERS and not part.is_hashed
 
 
 def _response_format(schema: Schema, mode: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
+from weakref import WeakValueDictionary
 
 import attrs
 import rfc8785
@@ -78,7 +79,7 @@ def _canonical_sample(sample: tuple[int, int]) -> bytes:
 class Part:
     """One piece of a message's text, hashed once however often it is sent."""
 
-    __slots__ = ("_digest", "_size_bytes", "text")
+    __slots__ = ("__weakref__", "_digest", "_size_bytes", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -91,6 +92,11 @@ class Part:
         if self._digest is None:
             self._digest = text_digest(self.text)
         return self._digest
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether its digest is known, so that asking for it costs nothing."""
+        return self._digest is not None
 
     @property
     def size_bytes(self) -> int:
@@ -118,9 +124,25 @@ class Message:
         return PART_SEPARATOR.join(part.text for part in self.parts)
 
 
+LONG_CHARACTERS = 16_384
+"""A longer text takes as long to hash as all else that is done for a worker."""
+
+_long_parts: WeakValueDictionary[str, Part] = WeakValueDictionary()
+
+
+def _part_of(text: str) -> Part:
+    """Return a part of this text; of a long one the same part as long as anybody holds it, to be hashed once."""
+    if len(text) <= LONG_CHARACTERS:
+        return Part(text)
+    known = _long_parts.get(text)
+    if known is None:
+        known = _long_parts[text] = Part(text)
+    return known
+
+
 def message_of(role: str, *texts: Part | str) -> Message:
     """Return a message of these texts; empty ones are left out."""
-    parts = [text if isinstance(text, Part) else Part(text) for text in texts]
+    parts = [text if isinstance(text, Part) else _part_of(text) for text in texts]
     return Message(role, tuple([part for part in parts if part.text]))
 
 

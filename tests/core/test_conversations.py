@@ -10,9 +10,10 @@ from typing import Any
 import attrs
 import pytest
 
-from planloom import AuthenticationFailed
+from planloom import AuthenticationFailed, CacheMiss
 from planloom.conversations import ModelWorkers
 from planloom.money import MICRO, Price
+from planloom.questions import LONG_CHARACTERS
 from planloom.testing.doors import Doorway, at_the_door, worker_role
 from planloom.testing.looms import settings_at
 from planloom.testing.loopback import LoopbackServer, Received, completion, json_answer, tool_call
@@ -70,6 +71,22 @@ def once(
         outcome(await perform(door), server)
 
     return scenario
+
+
+def test_of_long_questions_that_start_together_each_is_hashed_in_a_turn_of_its_own(play: Play) -> None:
+    async def scenario(door: Doorway, server: LoopbackServer) -> None:
+        workers = ModelWorkers(door.door, settings_at("http://127.0.0.1:1/v1", ":memory:"))
+        asker = Asker(run="run", thread="run/t001", started=lambda: None)
+        asked = [workers.perform(request(f"{n}" * LONG_CHARACTERS), asker) for n in range(10, 30)]
+        working = asyncio.gather(*asked, return_exceptions=True)
+        turns = 0
+        while not working.done():
+            turns += 1
+            await asyncio.sleep(0)
+        assert all(isinstance(missed, CacheMiss) for missed in await working)
+        assert turns > len(asked)
+
+    play(GOOD, scenario, mode="replay")
 
 
 # --- answers and their repair

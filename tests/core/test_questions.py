@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 
 from planloom import Misuse
 from planloom.clients import Endpoint
-from planloom.questions import KEY_VERSION, Part, Question, Reply, canonical_json, message_of, text_digest
+from planloom.questions import (
+    KEY_VERSION,
+    LONG_CHARACTERS,
+    Part,
+    Question,
+    Reply,
+    canonical_json,
+    message_of,
+    text_digest,
+)
 from planloom.testing.store_samples import a_reply
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -162,3 +171,9 @@ def test_a_message_joins_its_parts_by_a_blank_line_and_leaves_empty_ones_out() -
 def test_a_reply_counts_as_an_answer_only_when_it_is_whole(text: str, finish_reason: str | None, whole: bool) -> None:
     reply: Reply = attrs.evolve(a_reply(text), finish_reason=finish_reason)
     assert reply.whole is whole
+
+
+def test_messages_that_hold_one_long_text_share_its_part_so_that_it_is_hashed_once() -> None:
+    long = "x" * (LONG_CHARACTERS + 1)
+    one, two = message_of("user", "first", long), message_of("user", "second", "x" * (LONG_CHARACTERS + 1))
+    assert one.parts[1] is two.parts[1]
