@@ -10,23 +10,33 @@ __all__ = ["ENDED", "driven_text", "status_line", "status_now"]
 ENDED = ("completed", "failed", "cancelled", "runaway", "refused")
 """Statuses in which a run needs nothing more by itself."""
 
+_UNDER_WAY = ("running", "paused")
+
 
 def status_now(store: Store, row: RunRow) -> str:
     """Return a run's status; one whose driver is gone without a word does not run, but was interrupted."""
-    if row.status != "running" or store.driver(row.id) is not None:
+    if row.status not in _UNDER_WAY or store.driver(row.id) is not None:
         return row.status
     # It may have ended between the two looks.
     newest = store.run(row.id)
-    return "interrupted" if newest is None or newest.status == "running" else newest.status
+    if newest is None or newest.status == "running":
+        return "interrupted"
+    return "interrupted" if newest.status == "paused" and _waits(store, row.id) else newest.status
+
+
+def _waits(store: Store, run_id: str) -> bool:
+    """Whether a paused run was waiting in its process, and had not stopped to be resumed."""
+    seq = store.progress(run_id).seq
+    return seq > 0 and store.events(run_id, seq - 1)[0].type != "run.ended"
 
 
 def status_line(store: Store, row: RunRow) -> str:
     """Return the line that answers "how is it going?", while a run is under way and afterwards."""
     status, progress = status_now(store, row), store.progress(row.id)
     threads = progress.threads
-    running = threads.get("running", 0) if status in ("running", "paused") else 0
+    running = threads.get("running", 0) if status in _UNDER_WAY else 0
     dropped = progress.events.get("run.dropped", 0)
-    under_way = status in ("running", "paused", "interrupted")
+    under_way = status in (*_UNDER_WAY, "interrupted")
     holes = progress.holes if under_way else row.facts.get("counts", {}).get("holes", progress.holes)
     parts = [
         row.id,

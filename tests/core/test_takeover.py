@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from planloom.api import open_with
-from planloom.loom import Loom
+from planloom.loom import Loom, RunControl
 from planloom.outcomes import Outcome
 from planloom.plugins import load_plugins
+from planloom.status import status_line, status_now
 from planloom.steering import cancel_run
 from planloom.stores import Event, RunRow, Store
 from planloom.testing.looms import run_plan, settings_at
@@ -119,6 +120,44 @@ async def run_through_sleep(
         await loom.close()
         await store.close()
     return outcome, row, events
+
+
+def test_a_run_whose_driver_died_while_it_waited_for_money_was_interrupted(tmp_path: Path) -> None:
+    source = 'result = parallel([lambda i=i: agent(f"question {i}") for i in range(9)])'
+
+    async def scenario() -> None:
+        async with LoopbackServer(completion("yes")) as server:
+            settings = settings_at(server.url, tmp_path / "store.db")
+            async with open_with(load_plugins(), settings) as loom:
+                control = RunControl()
+                running = asyncio.ensure_future(
+                    run_plan(loom.loom, source, cap=1.0, on_cap="wait", control=control, roles=("worker",))
+                )
+                while not (runs := loom.runs()) or runs[0].status != "paused":
+                    await asyncio.sleep(0.01)
+                # To a store whose clock is an hour ahead its lease is over.
+                later = open_store(tmp_path / "store.db", clock=lambda: time.time() + 3_600)
+                (row,) = later.runs()
+                assert status_now(later, row) == "interrupted"
+                assert "0 running" in status_line(later, row)
+                await later.close()
+                control.cancel()
+                await running
+
+    asyncio.run(scenario())
+
+
+def test_a_run_that_stopped_at_its_cap_stays_paused(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with LoopbackServer(completion("yes")) as server:
+            async with open_with(load_plugins(), settings_at(server.url, tmp_path / "store.db")) as loom:
+                outcome = await run_plan(loom.loom, 'result = [agent("a"), agent("b")]', cap=0.2)
+                assert outcome.status == "paused"
+            later = open_store(tmp_path / "store.db", clock=lambda: time.time() + 3_600)
+            assert status_now(later, later.runs()[0]) == "paused"
+            await later.close()
+
+    asyncio.run(scenario())
 
 
 def test_a_run_whose_machine_slept_past_its_lease_goes_on_when_nobody_took_it(tmp_path: Path) -> None:
