@@ -26,7 +26,7 @@ class Recall:
 
     def __init__(self, store: Store, versions: Mapping[str, int]) -> None:
         self._store = store
-        self._versions = versions
+        self._versions = dict(versions)
         self._to_come = iter(versions.items())
         self._ahead: dict[str, Reply] = {}
 
@@ -40,3 +40,8 @@ class Recall:
             self._ahead.update(self._store.replies(dict(islice(self._to_come, _AT_ONCE))))
             known = self._ahead.pop(fingerprint, None)
         return known or self._store.reply(fingerprint, version)
+
+    def use(self, fingerprint: str, version: int) -> None:
+        """Have the run use this reply from now on."""
+        self._versions[fingerprint] = version
+        self._ahead.pop(fingerprint, None)

@@ -220,6 +220,8 @@ class FrontDoor:
             raise
         else:
             flight.set_result(reply)
+            if self._mode == "refresh" and reply.version is not None:
+                self._recall.use(question.fingerprint, reply.version)  # a run asks again once
             return reply
         finally:
             del self._flights[question.fingerprint]

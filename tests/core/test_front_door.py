@@ -91,6 +91,15 @@ def test_replay_answers_from_the_ledger_and_refuses_what_it_does_not_know(tmp_pa
     with_mode(tmp_path, "replay", scenario)
 
 
+def test_refresh_asks_again_once_a_run(tmp_path: Path) -> None:
+    async def scenario(door: Doorway, server: LoopbackServer) -> None:
+        first, second = await door.ask("a"), await door.ask("a")
+        assert (server.total, first.cached, second.cached) == (1, False, True)
+        assert first.version == second.version
+
+    with_mode(tmp_path, "refresh", scenario)
+
+
 def test_refresh_asks_again_and_the_newest_answer_is_told_from_then_on(tmp_path: Path) -> None:
     async def scenario(door: Doorway, server: LoopbackServer) -> None:
         assert not (await door.ask("a")).cached
