@@ -59,10 +59,10 @@ def _workers(store: Store, row: RunRow) -> str:
 
 
 def _paid(store: Store, row: RunRow) -> str:
-    """Return what the run's job has paid: by the run's record, or by the books until the record says it."""
+    """Return what the run has cost, its planning included: until its record says it, by its calls."""
     paid = row.facts.get("cost", {}).get("paid")
-    if row.budget and (paid is None or _under_way(store, row)):
-        paid = store.books(row.budget).spent
+    if row.plan and (paid is None or _under_way(store, row)):
+        paid = row.facts.get("planned", {}).get("paid", 0) + store.money(row.id)["spent"]
     return "-" if paid is None else show_credits(paid)
 
 
