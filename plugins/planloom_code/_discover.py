@@ -84,16 +84,16 @@ def _checked(path: Path) -> Path:
         mode = root.stat().st_mode
     except (OSError, RuntimeError, ValueError) as error:
         if isinstance(error, PermissionError):
-            raise Unreadable(f"{shown} cannot be opened. Give yourself the right to read it.") from error
-        raise NoSuchPath(f"There is no file or folder {shown}. Check the path and try again.") from error
+            raise Unreadable(f"{shown} cannot be opened; give yourself the right to read it") from error
+        raise NoSuchPath(f"there is no file or folder {shown}; check the path") from error
     if not stat.S_ISDIR(mode) and not (stat.S_ISREG(mode) and root.name.endswith(_SUFFIX)):
-        raise NotSource(f"{shown} is neither a folder nor a {_SUFFIX} file. Name one of these.")
+        raise NotSource(f"{shown} is neither a folder nor a {_SUFFIX} file; name one of these")
     for part in (root, *root.parents):
         if part.name == "hidden" and _is_benchmark(part.parent):
             audited = shown_path(str(part.parent / "audited"))
-            raise HiddenKey(f"{shown} lies in the hidden half of a benchmark. Audit {audited} instead.")
+            raise HiddenKey(f"{shown} lies in the hidden half of a benchmark; audit {audited} instead")
     if stat.S_ISDIR(mode) and not os.access(root, os.R_OK | os.X_OK):
-        raise Unreadable(f"The folder {shown} cannot be opened. Give yourself the right to read it.")
+        raise Unreadable(f"the folder {shown} cannot be opened; give yourself the right to read it")
     return root
 
 

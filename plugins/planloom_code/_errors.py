@@ -10,7 +10,7 @@
     ├── FileChanged      a file that is no longer what was packed
     └── Unparsable       text that this Python's grammar refuses
 
-Every message is one or two sentences: what happened, where, and what to do next.
+Every message says what happened, where, and what to do next.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def patterns(lines: Iterable[str], option: str) -> GitIgnoreSpec | None:
     wanted = tuple(lines)
     for line in wanted:
         if _spec([line]) is None:
-            raise BadPattern(f"{option} cannot read the pattern {line!r}. Write it as a line of .gitignore.")
+            raise BadPattern(f"{option} cannot read the pattern {line!r}; write it as a line of .gitignore")
     return _spec(wanted) if wanted else None
 
 
