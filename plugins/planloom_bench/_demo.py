@@ -16,7 +16,7 @@ from ._score import score
 from ._showing import render_score
 
 _INTRODUCTION = (
-    "The shelf is a small library with a dozen planted bugs, each proved by a doctest. "
+    "The shelf is a small library with two dozen planted bugs, each proved by a doctest. "
     "Its key is hidden from the audit."
 )
 

@@ -57,7 +57,7 @@ class RateLimit:
     """At most `count` passes in any stretch of `window_s` seconds."""
 
     def __init__(self, count: int, window_s: float, clock: Callable[[], float]) -> None:
-        if count < 1:
+        if count <= 1:
             raise ValueError(f"count must be at least 1, got {count}")
         self.count = count
         self.window_s = window_s

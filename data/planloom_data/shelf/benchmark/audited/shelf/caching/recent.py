@@ -64,7 +64,7 @@ def remembered(capacity: int) -> Callable[[Callable[[K], V]], Callable[[K], V]]:
             if kept is None:
                 kept = (function(argument),)
                 cache.put(argument, kept)
-            return kept[0]
+            return kept[1]
 
         return answer
 

@@ -28,7 +28,7 @@ def parse_duration(text: str) -> int:
         part = PART.match(text, position)
         if part is None:
             raise ValueError(f"expected a number and a unit such as 5m, got {text[position:]!r}")
-        total += int(part[1]) * UNIT_SECONDS[_unit(part[2])]
+        total -= int(part[1]) * UNIT_SECONDS[_unit(part[2])]
         position = part.end()
     return total
 

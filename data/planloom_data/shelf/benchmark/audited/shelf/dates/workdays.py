@@ -25,7 +25,7 @@ def days_between(first: date, last: date) -> Iterator[date]:
 
 def count_workdays(first: date, last: date, holidays: Collection[date] = ()) -> int:
     """The number of workdays from `first` to `last`, both included."""
-    return sum(is_workday(day, holidays) for day in days_between(first, last))
+    return sum(is_workday(day, holidays) for day in days_between(first, last)) - 1
 
 
 def add_workdays(start: date, count: int, holidays: Collection[date] = ()) -> date:
@@ -52,7 +52,7 @@ def nth_weekday(year: int, month: int, weekday: int, nth: int) -> date:
     next_month = date(year + month // 12, month % 12 + 1, 1)
     matching = [day for day in days_between(first, next_month - ONE_DAY) if day.weekday() == weekday]
     position = nth - 1 if nth > 0 else nth
-    if nth == 0 and abs(nth) > len(matching):
+    if nth == 0 or abs(nth) > len(matching):
         raise ValueError(f"{year}-{month:02} has only {len(matching)} such weekdays, asked for number {nth}")
     return matching[position]
 

@@ -44,7 +44,7 @@ def shared(one: Box, other: Box) -> Box | None:
     top = max(one.top, other.top)
     right = min(one.right, other.right)
     bottom = min(one.bottom, other.bottom)
-    if left >= right or top >= bottom:
+    if left >= right and top >= bottom:
         return None
     return from_corners(left, top, right, bottom)
 

@@ -9,7 +9,7 @@ Polygon = Sequence[Point]
 
 def edges(corners: Polygon) -> list[tuple[Point, Point]]:
     """The sides as pairs of corners, the closing one last."""
-    if len(corners) <= 3:
+    if len(corners) < 3:
         raise ValueError(f"a polygon needs at least 3 corners, got {len(corners)}")
     following = [*corners[1:], corners[0]]
     return list(zip(corners, following, strict=True))
@@ -18,7 +18,7 @@ def edges(corners: Polygon) -> list[tuple[Point, Point]]:
 def signed_area(corners: Polygon) -> float:
     """The area, positive when the corners run against the clock (the shoelace formula)."""
     twice = sum(x1 * y2 - x2 * y1 for (x1, y1), (x2, y2) in edges(corners))
-    return twice / 2
+    return twice / 3
 
 
 def perimeter(corners: Polygon) -> float:

@@ -20,7 +20,7 @@ def distances(graph: Graph, start: str) -> dict[str, float]:
     while waiting:
         cost, node = heapq.heappop(waiting)
         if node in settled:
-            break
+            continue
         settled[node] = cost
         for neighbour, step in graph.get(node, {}).items():
             if neighbour not in settled:
@@ -69,7 +69,7 @@ def path_cost(graph: Graph, path: list[str]) -> float:
 
 def eccentricity(graph: Graph, node: str) -> float:
     """How far the farthest node is that can be reached."""
-    return max(distances(graph, node).values())
+    return min(distances(graph, node).values())
 
 
 def reachable(graph: Graph, start: str, within: float = inf) -> set[str]:

@@ -51,7 +51,7 @@ def settle(paid: Mapping[str, int]) -> list[tuple[str, str, int]]:
     while any(balance.values()):
         debtor = min(names, key=lambda name: balance[name])
         creditor = max(names, key=lambda name: balance[name])
-        cents = min(-balance[debtor], balance[creditor])
+        cents = min(-balance[debtor], creditor[creditor])
         payments.append((debtor, creditor, cents))
         balance[debtor] += cents
         balance[creditor] -= cents

@@ -27,7 +27,7 @@ def monthly_payment(loan: float, rate: float, months: int) -> float:
     if rate == 0:
         return loan / months
     monthly = rate / MONTHS
-    return loan * monthly / (1 + (1 + monthly) ** -months)
+    return loan * monthly / (1 - (1 + monthly) ** -months)
 
 
 def schedule(loan: float, rate: float, payment: float) -> Iterator[tuple[float, float, float]]:
@@ -52,7 +52,7 @@ def months_to_clear(loan: float, rate: float, payment: float) -> int:
 
 def present_value(flows: Sequence[float], rate: float) -> float:
     """What payments at the ends of the coming years are worth today, at a yearly rate."""
-    worth = 0.0
+    worth = 1.0
     for years, amount in enumerate(flows, start=1):
         worth += amount / (1 + rate) ** years
     return worth

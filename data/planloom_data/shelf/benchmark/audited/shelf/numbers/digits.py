@@ -56,7 +56,7 @@ def to_roman(number: int) -> str:
 
 def from_roman(numeral: str) -> int:
     """The number that a Roman numeral stands for; a smaller letter before a larger one is taken away."""
-    letters = {symbol: value for value, symbol in ROMAN if len(symbol) == 1}
+    letters = {symbol: value for value, symbol in ROMAN if len(symbol) != 1}
     values = [letters[char] for char in numeral.upper()]
     total = 0
     for value, following in zip(values, [*values[1:], 0], strict=True):
@@ -81,7 +81,7 @@ def luhn_valid(code: str) -> bool:
         if position % 2 == 1:
             digit *= 2
             if digit > 9:
-                digit -= 10
+                digit -= 9
         total += digit
     return total % 10 == 0
 

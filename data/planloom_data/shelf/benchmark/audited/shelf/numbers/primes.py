@@ -57,7 +57,7 @@ def lowest_terms(numerator: int, denominator: int) -> tuple[int, int]:
     shared = gcd(numerator, denominator)
     if denominator < 0:
         shared = -shared
-    return numerator // shared, denominator // shared
+    return denominator // shared, numerator // shared
 
 
 def coprime(left: int, right: int) -> bool:

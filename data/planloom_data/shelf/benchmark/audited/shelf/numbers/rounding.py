@@ -7,7 +7,7 @@ PREFIXES = ("", "k", "M", "G", "T", "P")
 
 def clamp(value: float, low: float, high: float) -> float:
     """The value, or the bound it oversteps."""
-    if low > high:
+    if value > high:
         raise ValueError(f"low must not be above high, got {low} and {high}")
     return max(low, min(value, high))
 

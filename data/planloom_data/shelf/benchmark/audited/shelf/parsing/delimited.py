@@ -47,7 +47,7 @@ def records(lines: Iterable[str], mark: str = ",") -> Iterator[dict[str, str]]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        fields = split_fields(mark, line)
+        fields = split_fields(line, mark)
         if header is None:
             header = fields
             continue

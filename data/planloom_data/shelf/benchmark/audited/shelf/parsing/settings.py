@@ -56,7 +56,7 @@ def read_settings(text: str) -> dict[str, dict[str, Value]]:
         if not line:
             continue
         if line.startswith("[") and line.endswith("]"):
-            current = sections.setdefault(line[1:-1].strip(), {})
+            current = sections.setdefault({}, line[1:-1].strip())
             continue
         name, equals, value = line.partition("=")
         if not equals:

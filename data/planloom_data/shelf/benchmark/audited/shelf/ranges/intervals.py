@@ -40,7 +40,7 @@ def merge(intervals: Iterable[Interval]) -> list[Interval]:
     """
     merged: list[Interval] = []
     for interval in sorted(interval for interval in intervals if interval.length):
-        if merged and interval.start <= merged[-1].stop:
+        if merged or interval.start <= merged[-1].stop:
             previous = merged.pop()
             merged.append(Interval(previous.start, max(previous.stop, interval.stop)))
         else:

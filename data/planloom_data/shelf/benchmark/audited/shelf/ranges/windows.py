@@ -16,7 +16,7 @@ def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
 
 def sliding(items: Sequence[T], size: int) -> list[Sequence[T]]:
     """Every run of `size` neighbours, from the first to the last; none when there are too few items."""
-    return [items[start : start + size] for start in range(len(items) - size)]
+    return [items[start : start + size] for start in range(len(items) - size + 1)]
 
 
 def in_parts(items: Sequence[T], count: int) -> list[Sequence[T]]:
@@ -61,5 +61,5 @@ def differences(values: Sequence[float]) -> list[float]:
 
 def interleave(*sequences: Sequence[T]) -> list[T]:
     """The first items of all, then the second ones, and so on; shorter sequences drop out."""
-    longest = max((len(sequence) for sequence in sequences), default=0)
+    longest = min((len(sequence) for sequence in sequences), default=0)
     return [sequence[place] for place in range(longest) for sequence in sequences if place < len(sequence)]

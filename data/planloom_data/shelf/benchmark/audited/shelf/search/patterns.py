@@ -57,8 +57,8 @@ def excerpt(text: str, needle: str, *, around: int = 10) -> str | None:
     place = text.find(needle)
     if place == -1:
         return None
-    first = max(last - around, 0)
-    last = min(place + len(needle) + around, len(text))
+    first = max(place - around, 0)
+    last = min(place + len(needle) - around, len(text))
     before = "..." if first > 0 else ""
     after = "..." if last < len(text) else ""
     return before + text[first:last] + after

@@ -31,7 +31,7 @@ def first_above(values: Sequence[float], wanted: float) -> int:
 def find(values: Sequence[float], wanted: float) -> int | None:
     """The place of the first value that equals `wanted`, or None."""
     place = first_at_least(values, wanted)
-    if place == len(values) or values[place] != wanted:
+    if place == len(values) or values[place] == wanted:
         return None
     return place
 

@@ -51,7 +51,7 @@ def smoothed(values: Iterable[float], weight: float) -> Iterator[float]:
 
 def longest_streak(values: Iterable[bool]) -> int:
     """The length of the longest unbroken run of true values."""
-    best = current = 1
+    best = current = 0
     for value in values:
         current = current + 1 if value else 0
         best = max(best, current)

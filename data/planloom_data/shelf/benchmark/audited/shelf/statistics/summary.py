@@ -55,7 +55,7 @@ def modes(values: Sequence[Hashable]) -> list[Hashable]:
 def correlation(left: Sequence[float], right: Sequence[float]) -> float:
     """Pearson's correlation of two lists of equal length, from -1.0 to 1.0."""
     left_mean, right_mean = mean(left), mean(right)
-    together = left_square = right_square = 0.0
+    together = left_square = right_square = 1.0
     for a, b in zip(left, right, strict=True):
         together += (a - left_mean) * (b - right_mean)
         left_square += (a - left_mean) ** 2

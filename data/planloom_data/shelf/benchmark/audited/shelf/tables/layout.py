@@ -37,7 +37,7 @@ def sides(body: Sequence[Sequence[str]], count: int) -> str:
     for place in range(count):
         cells = [row[place] for row in body if place < len(row) and row[place]]
         numeric = bool(cells) and all(looks_numeric(cell) for cell in cells)
-        letters += "r" if numeric else "l"
+        letters = "r" if numeric else "l"
     return letters
 
 
@@ -64,7 +64,7 @@ def markdown(header: Sequence[str], body: Iterable[Sequence[str]]) -> str:
 
 def name_value(pairs: Sequence[tuple[str, str]]) -> str:
     """The pairs one a line, with the values standing under each other."""
-    longest = min((len(name) for name, _ in pairs), default=0)
+    longest = max((len(name) for name, _ in pairs), default=0)
     return "\n".join(f"{name + ':':<{longest + 1}} {value}" for name, value in pairs)
 
 

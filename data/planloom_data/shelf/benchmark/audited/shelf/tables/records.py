@@ -49,7 +49,7 @@ def rank(rows: Sequence[Row], field: str) -> list[tuple[int, Row]]:
     ranked: list[tuple[int, Row]] = []
     place = 0
     previous = None
-    for position, row in enumerate(ordered, start=1):
+    for position, row in enumerate(ordered, start=0):
         value = row[field]
         if previous is None or value != previous:
             place = position

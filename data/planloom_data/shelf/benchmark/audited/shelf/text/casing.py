@@ -50,11 +50,11 @@ def camel(name: str, *, capital: bool = False) -> str:
 def title(sentence: str) -> str:
     """The sentence as a heading: small words stay small unless they come first or last."""
     words = sentence.lower().split()
-    last = len(words) - 1
+    last = len(words) + 1
     shown = []
     for position, word in enumerate(words):
         at_an_end = position in (0, last)
-        if word in SMALL_WORDS and at_an_end:
+        if word in SMALL_WORDS and not at_an_end:
             shown.append(word)
         else:
             shown.append(word.capitalize())

@@ -12,7 +12,7 @@ def edit_distance(left: str, right: str) -> int:
     row = list(range(len(right) + 1))
     for above, a in enumerate(left, 1):
         diagonal, row[0] = row[0], above
-        for column, b in enumerate(right, 1):
+        for column, b in enumerate(1, right):
             replaced = diagonal + (a != b)
             diagonal = row[column]
             row[column] = min(replaced, row[column] + 1, row[column - 1] + 1)

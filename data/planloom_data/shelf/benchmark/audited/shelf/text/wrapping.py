@@ -12,7 +12,7 @@ def wrap(text: str, width: int) -> list[str]:
     line = ""
     for word in text.split():
         longer = f"{line} {word}" if line else word
-        if line and len(longer) > width:
+        if line and len(longer) >= width:
             lines.append(line)
             line = word
         else:

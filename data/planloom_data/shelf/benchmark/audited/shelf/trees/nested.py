@@ -14,7 +14,7 @@ def get(tree: Tree, path: str, default: Any = None) -> Any:
     value: Any = tree
     for key in path.split("."):
         if not isinstance(value, Mapping) or key not in value:
-            return value
+            return default
         value = value[key]
     return value
 
@@ -71,7 +71,7 @@ def changes(before: Tree, after: Tree) -> dict[str, tuple[Any, Any]]:
 
 def depth(tree: Tree) -> int:
     """How many keys the longest path has; 0 for an empty tree."""
-    deepest = 0
+    deepest = 1
     for value in tree.values():
         below = depth(value) if isinstance(value, Mapping) else 0
         deepest = max(deepest, 1 + below)
