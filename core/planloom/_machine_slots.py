@@ -5,6 +5,9 @@ endpoint by the hash of its address. The kernel frees them when a process ends, 
 clean up. A process that must wait says so with a shared lock; one that has slots looks for it after a call and then
 gives the slot up, so that a process alone keeps its slots and two share them.
 
+A process that is suspended keeps its slots, and cannot give them up. So that no other waits for it for ever, a process
+that got none for as long as a call may last asks one question at a time without.
+
 On Linux the locks belong to the open file. Elsewhere they belong to the process, so that two looms of one process count
 as one. Where there is no such folder or the file system has no locks, each process counts for itself.
 """
@@ -28,6 +31,8 @@ _REGION = 1 << 20
 _WANTED = _REGION - 1
 MOST_SHARED = 4_096
 _LOOK_EVERY_S = 0.01
+_LONGEST_CALL_S = 600.0
+_WITHOUT_SLOT = -1
 _TAKEN = (errno.EAGAIN, errno.EACCES)
 _FLOCK = "hhqqixxxx"  # struct flock of 64-bit Linux: type, whence, start, length, process
 
@@ -111,6 +116,7 @@ class MachineSlots:
         self._spare: list[int] = []
         self._used: list[int] = []
         self._waiting = False
+        self._refused_since: float | None = None
         self._looked_at = -_LOOK_EVERY_S
         self._contended = False
 
@@ -126,17 +132,27 @@ class MachineSlots:
                 self._unlock_spare(self._file)
                 return False
             if not self._spare and not self._lock_one(self._file):
-                return False
+                return self._take_without(now)
         except OSError as error:
             self._do_without(error)
             return True
+        self._refused_since = None
         self._used.append(self._spare.pop())
+        return True
+
+    def _take_without(self, now: float) -> bool:
+        if self._refused_since is None or any(slot != _WITHOUT_SLOT for slot in self._used):
+            self._refused_since = now
+        if self._used or now - self._refused_since < _LONGEST_CALL_S:
+            return False
+        self._used.append(_WITHOUT_SLOT)
         return True
 
     def put_down(self) -> None:
         """Say that a slot is no longer used; it stays with this process until :meth:`give_spare`."""
-        if self._used:
-            self._spare.append(self._used.pop())
+        slot = self._used.pop() if self._used else _WITHOUT_SLOT
+        if slot != _WITHOUT_SLOT:
+            self._spare.append(slot)
 
     def give_spare(self, *, waiting: bool) -> None:
         """Give back what is not used.

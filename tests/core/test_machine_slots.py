@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -68,6 +69,22 @@ def test_a_killed_process_holds_nothing(opened: Callable[..., MachineSlots], tmp
         process.kill()
         process.wait()
         assert taken(slots, 4) == 4
+
+
+def test_a_process_that_is_suspended_keeps_nobody_waiting_for_ever(
+    opened: Callable[..., MachineSlots], tmp_path: Path
+) -> None:
+    slots = opened(limit=4)
+    with another_process(tmp_path, 4, 4) as (process, _):
+        os.kill(process.pid, signal.SIGSTOP)
+        assert [slots.take(now) for now in (0.0, 599.0)] == [False, False]
+        assert [slots.take(601.0), slots.take(602.0)] == [True, False]
+        slots.put_down()
+        assert [slots.take(603.0), slots.take(604.0)] == [True, False]
+        slots.put_down()
+        process.kill()
+        process.wait()
+        assert [slots.take(605.0) for _ in range(5)] == [True] * 4 + [False]
 
 
 def test_endpoints_do_not_share_slots(opened: Callable[..., MachineSlots]) -> None:
