@@ -1,13 +1,16 @@
 """Whether a schema that a plan brings can judge answers, asked before any answer is paid for.
 
 A schema that JSON Schema itself has nothing against can still fail when it judges: it may refer to what is not in it,
-or to itself and nothing else.
+or to itself and nothing else. And a pattern such as ``^(a+)+$`` takes years to refuse a text of forty letters, during
+which nothing else runs and no signal is heard; it is found by trying ever longer texts.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +21,10 @@ __all__ = ["check_schema"]
 _REFERENCES = ("$ref", "$dynamicRef")
 # Below these stand values, not schemas.
 _VALUES = frozenset({"const", "default", "enum", "examples"})
+# What runs of letters a pattern may mean by a class.
+_LETTERS = "a0 -._/"
+_LONGEST_TRIED = 26
+_SLOW_S = 0.02
 _SAMPLES: tuple[Any, ...] = (None, "", 0, [], {})
 
 
@@ -36,7 +43,10 @@ def _check(canonical: bytes) -> None:
     schema = json.loads(canonical)
     try:
         Draft202012Validator.check_schema(schema)
-        _check_references(schema)
+        parts = list(_parts(schema))
+        for pattern in {pattern for part in parts for pattern in _patterns(part)}:
+            _check_pattern(pattern)
+        _check_references(schema, parts)
         for sample in _SAMPLES:
             Draft202012Validator(schema).is_valid(sample)
     except SchemaError as error:
@@ -57,11 +67,38 @@ def _parts(schema: Any) -> Iterator[Mapping[str, Any]]:
             yield from _parts(part)
 
 
-def _check_references(schema: Mapping[str, Any]) -> None:
+def _patterns(part: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what may be patterns; a property may be called ``pattern`` too, and is a schema then."""
+    named = part.get("patternProperties")
+    texts = (part.get("pattern"), *(named if isinstance(named, Mapping) else ()))
+    yield from (text for text in texts if isinstance(text, str))
+
+
+def _check_pattern(pattern: str) -> None:
+    judge = re.compile(pattern)
+    for letter in sorted({*pattern, *_LETTERS}):
+        for length in range(4, _LONGEST_TRIED):
+            if _takes_long(judge, letter * length + "\0"):
+                raise ValueError(
+                    f"the pattern {pattern!r} in `schema` takes twice as long for each further `{letter}` of a text; "
+                    "let no repeated part repeat again inside itself"
+                )
+
+
+def _takes_long(judge: re.Pattern[str], text: str) -> bool:
+    """Return whether a text is judged slowly, and not only this time."""
+    for _ in range(3):
+        began_s = time.perf_counter()
+        judge.search(text)
+        if time.perf_counter() - began_s < _SLOW_S:
+            return False
+    return True
+
+
+def _check_references(schema: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> None:
     from referencing import Registry, exceptions
     from referencing.jsonschema import DRAFT202012
 
-    parts = list(_parts(schema))
     wanted = {part[name] for part in parts for name in _REFERENCES if isinstance(part.get(name), str)}
     if not wanted or any("$id" in part for part in parts):  # what an address means depends on where it stands
         return

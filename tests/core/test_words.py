@@ -111,8 +111,9 @@ def test_a_schema_that_is_none_is_refused_before_anything_is_asked(ran: Any) -> 
         ('{"$ref": "http://127.0.0.1:1/answer"}', "refers to `http://127.0.0.1:1/answer`, which is not in it"),
         ('{"properties": {"a": {"$ref": "#/$defs/missing"}}}', "refers to `#/$defs/missing`"),
         ('{"$ref": "#"}', "refers to itself without end"),
+        ('{"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}', "the pattern '^(a+)+$' in `schema`"),
     ],
-    ids=["elsewhere", "missing", "itself"],
+    ids=["elsewhere", "missing", "itself", "a pattern without end"],
 )
 def test_a_schema_that_could_judge_no_answer_is_refused_before_anything_is_asked(
     ran: Any, schema: str, reason: str
@@ -120,6 +121,12 @@ def test_a_schema_that_could_judge_no_answer_is_refused_before_anything_is_asked
     outcome, _, asked = ran(f'result = agent("q", schema={schema})\n')
     assert (outcome.status, asked) == ("failed", [])
     assert reason in outcome.error
+
+
+def test_a_schema_may_have_patterns_and_a_property_of_that_name(ran: Any) -> None:
+    schema = '{"properties": {"pattern": {"type": "string", "pattern": "^[a-z]+(-[a-z]+)*$"}}}'
+    script = completion('{"pattern": "one-two"}')
+    assert ran(f'result = agent("q", schema={schema})\n', script)[0].result == {"pattern": "one-two"}
 
 
 def test_a_schema_may_refer_to_its_own_parts(ran: Any) -> None:
