@@ -98,8 +98,12 @@ def test_the_configurations_of_the_how_to_are_valid(registry: Registry, tmp_path
         assert not load_settings(registry, folder=tmp_path, environ={}).offline, text
 
 
-def test_every_command_of_the_readme_is_there(registry: Registry) -> None:
-    named = set(re.findall(r"planloom ([a-z]+)", (ROOT / "README.md").read_text()))
+PAGES = ["README.md", *(f"docs/how-to/{page.name}" for page in sorted((ROOT / "docs/how-to").glob("*.md")))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_of_a_page_is_there(registry: Registry, page: str) -> None:
+    named = set(re.findall(r"(?:`|^)planloom ([a-z]+)", (ROOT / page).read_text(), re.MULTILINE))
     assert named - set(registry.names("command")) <= {"runs"}
 
 
