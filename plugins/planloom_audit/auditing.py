@@ -139,7 +139,8 @@ def _no_plan(written: WrittenPlan) -> str:
     return (
         f"the lead wrote no acceptable plan in {len(written.attempts)} attempts; the last one:\n\n"
         + "\n\n".join(last.problems[:3])
-        + "\n\nrun a saved plan instead with --plan fixed, or name a stronger lead"
+        + "\n\nthe same question gets the same answers, which are known by now: run a saved plan with --plan fixed, "
+        "say more with --job, or name a stronger lead"
     )
 
 

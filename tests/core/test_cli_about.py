@@ -53,7 +53,9 @@ def test_the_plugins_are_listed_with_version_and_hooks(tmp_path: Path) -> None:
 
 
 def test_prompts_are_listed_and_shown_and_a_projects_own_goes_before(tmp_path: Path) -> None:
-    assert "audit.scan  " in planloom(tmp_path, "prompts")
+    listed = planloom(tmp_path, "prompts").splitlines()
+    assert any(line.startswith("audit.scan  ") for line in listed)
+    assert len({line.rindex(" ") for line in listed}) == 1
     assert len(planloom(tmp_path, "prompts", "audit.scan")) > 100
     (tmp_path / "scan.md").write_text("Look hard.\n")
     (tmp_path / "planloom.toml").write_text('[prompts]\n"audit.scan" = "scan.md"\n')

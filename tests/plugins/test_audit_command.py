@@ -180,6 +180,7 @@ def test_a_lead_that_never_mends_its_plan_is_refused_after_two_repairs(code: Pat
         done = planloom(desk, "audit", code)
         assert (done.returncode, server.total) == (6, 3)
         assert "no acceptable plan in 3 attempts" in done.stderr
+        assert "say more with --job" in done.stderr
     run, status, *_ = planloom(desk, "runs").stdout.splitlines()[1].split()
     facts = json.loads(planloom(desk, "show", run, "--json").stdout)["facts"]
     assert status == "refused"

@@ -38,10 +38,11 @@ def prompts(app: App, name: str | None) -> None:
         f"{kit.name}.{p.name}": (kit, p.name) for kit in app.registry.all("kit", Kit).values() for p in kit.prompts
     }
     if name is None:
+        width = max(map(len, known), default=0)
         for full, (kit, short) in known.items():
             prompt = resolved_prompt(kit, short, app.settings)
             where = f" (from {app.settings.prompts[full]})" if full in app.settings.prompts else ""
-            click.echo(f"{full}  {prompt.digest}{where}")
+            click.echo(f"{full:{width}}  {prompt.digest}{where}")
         return
     if name not in known:
         raise UnknownNameError("prompt", name, known)
