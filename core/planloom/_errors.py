@@ -13,6 +13,7 @@ PlanloomError                  exit 1; its text is for the user and is printed w
 │   ├── StoreLocked            1   another process holds it and does not let go
 │   ├── StoreFull              1   the disk is full
 │   ├── StoreGone              1   its file was deleted or replaced while it was open
+│   ├── RunTaken               1   the run that was to be written is another process's by now
 │   └── StoreTooNew            2   a newer planloom wrote it
 ├── ModelError                 1   a model call failed (see ``planloom.clients``)
 └── RunAborted                 1   ends the whole run at once; no plan can catch it
@@ -50,6 +51,7 @@ __all__ = [
     "RunCancelled",
     "RunFailed",
     "RunStopped",
+    "RunTaken",
     "Runaway",
     "SpendRefused",
     "StoreError",
@@ -156,6 +158,10 @@ class StoreFull(StoreError):
 
 class StoreGone(StoreError):
     """The store was deleted or replaced while it was open."""
+
+
+class RunTaken(StoreError):
+    """A run was to be written by a process that does not drive it, while or since another one does."""
 
 
 class StoreTooNew(StoreError):

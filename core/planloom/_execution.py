@@ -18,7 +18,7 @@ import attrs
 from planlang import Limits, PlanError, Program
 
 from ._budget_line import BudgetLine, OnCap
-from ._errors import CacheMiss, Misuse, PlanloomError, RunAborted, RunCancelled, StoreError, TakenOver
+from ._errors import CacheMiss, Misuse, PlanloomError, RunAborted, RunCancelled, RunTaken, StoreError, TakenOver
 from ._pauses import Pauses
 from ._recorder import Recorder
 from ._run_record import RunRecord
@@ -225,34 +225,33 @@ class Execution:
                         self.control.cancel()
 
     async def _stay_driver(self) -> None:
-        """A process that was suspended for longer than its lease claims its run again, or leaves it as others did."""
+        """A process that was suspended for longer than its lease keeps its run, or leaves it to who took it."""
         holder = self.store.driver(self.id)
         if self._lost is not None or (holder is not None and holder.here):
             return
-        # A store whose lease ran out, and whose runs nobody took, has them again with its next write.
-        holder = await self.store.claim_run(self.id)
-        lost = self._taken_by_another(alone=holder is None or holder.here)
-        if lost is None:
-            return
-        self.record.leave()
-        self.recorder.leave()
-        self._lost = lost
-        self.abort.set(lost)
+        try:
+            # A store whose lease ran out, and whose runs nobody took, has them again with its next write.
+            await self.store.append_events(self.id, [])
+        except RunTaken as taken:
+            self._leave(taken)
 
-    def _taken_by_another(self, *, alone: bool) -> RunAborted | None:
-        """Return why the run is this process's no longer, or ``None``.
+    def _leave(self, taken: RunTaken) -> RunAborted:
+        """Write nothing more of a run that is this process's no longer, and end here; return why."""
+        if self._lost is None:
+            self.record.leave()
+            self.recorder.leave()
+            self._lost = self._lost_by(taken)
+            self.abort.set(self._lost)
+        return self._lost
 
-        :param alone: nobody else drives it now.
-        """
+    def _lost_by(self, taken: RunTaken) -> RunAborted:
         row = self.store.run(self.id)
-        away = "this process was away for longer than its lease"
-        if not alone or row is None or row.facts.get(_STARTS) != self.record.row.facts[_STARTS]:
-            return TakenOver(
-                f"{away}, and another one went on with the run {self.id}; `planloom show {self.id}` tells how it is"
-            )
-        if row.status == "cancelled":
-            return RunCancelled(f"{away}, and the run was cancelled meanwhile; `planloom resume {self.id}` goes on")
-        return None
+        if row is None or row.status != "cancelled" or row.facts.get(_STARTS) != self.record.row.facts[_STARTS]:
+            return TakenOver(str(taken))
+        return RunCancelled(
+            "this process was away for longer than its lease, and the run was cancelled meanwhile; "
+            f"`planloom resume {self.id}` goes on"
+        )
 
     async def _played(self) -> tuple[Any, Exception | None]:
         """Run the plan; return its result, or the fault that ended it."""
@@ -265,7 +264,8 @@ class Execution:
             fault = error
         except BaseException:
             # A fault of ours, or the loop is going down: the record must not say that it runs.
-            await asyncio.shield(self.record.save(status="interrupted"))
+            with suppress(StoreError):
+                await asyncio.shield(self.record.save(status="interrupted"))
             raise
         await self.door.drain(DRAIN_S)
         self.host.close()
@@ -283,11 +283,11 @@ class Execution:
             await self.record.written()
             await self.recorder.flush()
             await self.record.save(status=outcome.status, error=outcome.error, result=kept, facts=facts)
+        except RunTaken as taken:
+            return _ended_by(self._leave(taken), outcome)
         except StoreError as unwritten:
             # What was settled is safe; the run's own record is not whole, which a fault before it explains better.
-            if fault is None:
-                status, code, error = ending_of(unwritten, outcome.holes)
-                return attrs.evolve(outcome, status=status, exit_code=code, error=error)
+            return outcome if fault is not None else _ended_by(unwritten, outcome)
         return outcome
 
     def _outcome(self, result: Any, fault: Exception | None) -> Outcome:
@@ -326,15 +326,15 @@ class Execution:
         return books.cap - planned - full_price - books.reserved - books.uncertain
 
     def _paused(self, at: str | None) -> None:
-        holder = None if self.replaying else self.store.driver(self.id)
-        if holder is not None and holder.here:
-            self.record.begin_add("paused" if at else "running", paused_at=at)
+        self.record.begin_add("paused" if at else "running", paused_at=at)
 
     async def _perform(self, request: WorkerRequest, asker: Asker) -> Performed:
         """Have a request performed once the journal is on the disk: without it a resume could go another way."""
         try:
             if self.record.unwritten:
                 await self.record.written()
+        except RunTaken as taken:
+            raise self._leave(taken) from taken
         except StoreError as error:
             raise stopped_by(error) from error
         try:
@@ -344,3 +344,8 @@ class Execution:
             if self.former is not None and asker.thread in self.former.failures:
                 return Performed(value=None, error=self.former.failures[asker.thread])
             raise
+
+
+def _ended_by(fault: Exception, outcome: Outcome) -> Outcome:
+    status, code, error = ending_of(fault, outcome.holes)
+    return attrs.evolve(outcome, status=status, exit_code=code, error=error)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import attrs
@@ -16,6 +16,7 @@ import attrs
 from planlang import Limits, Program
 
 from ._budget_line import OnCap
+from ._errors import RunTaken
 from ._execution import Execution, Start
 from ._lanes import Lanes
 from .clients import ClientPlugin, ModelClient
@@ -91,7 +92,8 @@ class Loom:
         row = self.store.run(run_id)
         assert row is not None
         kept = {**row.facts.get("worked_out", {}), name: {"key": key, "value": value}}
-        await self.store.save_run(attrs.evolve(row, facts={**row.facts, "worked_out": kept}))
+        with suppress(RunTaken):  # it is going on elsewhere, and works it out for itself
+            await self.store.save_run(attrs.evolve(row, facts={**row.facts, "worked_out": kept}))
 
     async def keep_unrun(
         self,

@@ -294,6 +294,10 @@ class Store(Protocol):
         it."""
 
     # --- runs
+    # Records of a run are written by its driver alone, whom the transaction that holds them looks up: each of the next
+    # four raises `RunTaken` and writes nothing while another living store drives the run, and for ever where this one
+    # claimed it and somebody else claimed it since. A run that nobody drives may be written by anybody.
+
     async def save_run(self, row: RunRow) -> None:
         """Insert or replace a run."""
 
@@ -302,7 +306,7 @@ class Store(Protocol):
 
     async def append_events(self, run: str, events: Sequence[Event]) -> None:
         """Append to a run's event stream; ``seq`` is the caller's, and one that is there already stays as it is, so
-        that a failed write may be tried again."""
+        that a failed write may be tried again. Without events it only tells whether the run may be written."""
 
     async def write_journal(self, run: str, place: str, value: Any) -> None:
         """Record what a word that is not pure returned; durable when this returns."""
@@ -341,7 +345,8 @@ class Store(Protocol):
         """Make this open store the driver of a run and return ``None``; or return who drives it already.
 
         A driver that lives keeps its run, this very store included. One whose lease is over or whose process is gone
-        holds nothing. Of several that claim a run at once exactly one gets it.
+        holds nothing, but has its run again with its next write when nobody claimed it meanwhile. Of several that claim
+        a run at once exactly one gets it.
         """
 
     async def release_run(self, run_id: str) -> None:

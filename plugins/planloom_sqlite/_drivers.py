@@ -10,13 +10,14 @@ import sqlite3
 from datetime import UTC, datetime
 from typing import Any
 
+from planloom import RunTaken
 from planloom.stores import Request, RunHolder
 
 from ._connections import Readers
 from ._owners import lease_is_over
 from ._packing import clean, decode, encode
 
-__all__ = ["add_request", "claim_run", "read_driver", "read_requests", "release_run"]
+__all__ = ["add_request", "check_driver", "claim_run", "read_driver", "read_requests", "release_run"]
 
 _HOLDER = (
     "SELECT owner.id, machine, pid, since, lease_until FROM driver JOIN owner ON owner.id = driver.owner WHERE run = ?"
@@ -38,6 +39,23 @@ def claim_run(connection: sqlite3.Connection, run: str, owner: int, now: float) 
 def release_run(connection: sqlite3.Connection, run: str, owner: int) -> None:
     """Give a run up that this owner drives."""
     connection.execute("DELETE FROM driver WHERE run = ? AND owner = ?", (run, owner))
+
+
+def check_driver(connection: sqlite3.Connection, run: str, owner: int, now: float, *, claimed: bool) -> None:
+    """Return when an owner may write a run's records.
+
+    :param claimed: whether it claimed the run and did not release it.
+    :raises RunTaken: another one drives it, or claimed it since this one did.
+    """
+    row = connection.execute(_HOLDER, (run,)).fetchone()
+    if row is not None and row[0] == owner:
+        return
+    holder = _holder(row, owner, now)
+    shown = f"`planloom show {run}` tells how it is"
+    if holder is not None:
+        raise RunTaken(f"the run {run} is driven by process {holder.pid} on {holder.machine} by now; {shown}")
+    if claimed:
+        raise RunTaken(f"another process had the run {run} while this one was away for longer than its lease; {shown}")
 
 
 def read_driver(readers: Readers, run_id: str, owner: int, now: float) -> RunHolder | None:

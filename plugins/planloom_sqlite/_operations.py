@@ -92,6 +92,14 @@ class Transaction:
     owner: Owner
     now: float
 
+    def check_driver(self, run: str) -> None:
+        """Return when this store may write a run's records.
+
+        :raises RunTaken: it may not.
+        """
+        run = clean(run)
+        _drivers.check_driver(self.connection, run, self.owner.id, self.now, claimed=run in self.owner.drives)
+
 
 class Operation(Protocol):
     """One thing to write."""
@@ -274,6 +282,7 @@ class SaveRun:
 
     def apply(self, to: Transaction) -> None:
         """Write the row."""
+        to.check_driver(self.row.id)
         _records.save_run(to.connection, self.row)
 
 
@@ -286,6 +295,8 @@ class SaveThreads:
 
     def apply(self, to: Transaction) -> None:
         """Write the rows."""
+        for run in {row.run for row in self.threads}:
+            to.check_driver(run)
         for row in self.threads:
             _records.save_thread(to.rows, row)
 
@@ -300,6 +311,7 @@ class AppendEvents:
 
     def apply(self, to: Transaction) -> None:
         """Write one row an event."""
+        to.check_driver(self.run)
         if self.events:
             add_events(to.connection, clean(self.run), self.events)
 
@@ -315,6 +327,7 @@ class WriteJournal:
 
     def apply(self, to: Transaction) -> None:
         """Write the value."""
+        to.check_driver(self.run)
         _records.write_journal(to.connection, clean(self.run), clean(self.place), self.value)
 
 
@@ -327,7 +340,11 @@ class ClaimRun:
 
     def apply(self, to: Transaction) -> RunHolder | None:
         """Return ``None``, or who drives it."""
-        return _drivers.claim_run(to.connection, clean(self.run), to.owner.id, to.now)
+        run = clean(self.run)
+        holder = _drivers.claim_run(to.connection, run, to.owner.id, to.now)
+        if holder is None:
+            to.owner.drives |= {run}
+        return holder
 
 
 @attrs.frozen
@@ -339,7 +356,9 @@ class ReleaseRun:
 
     def apply(self, to: Transaction) -> None:
         """Give it up."""
-        _drivers.release_run(to.connection, clean(self.run), to.owner.id)
+        run = clean(self.run)
+        _drivers.release_run(to.connection, run, to.owner.id)
+        to.owner.drives -= {run}
 
 
 @attrs.frozen

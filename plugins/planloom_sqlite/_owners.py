@@ -19,13 +19,17 @@ __all__ = ["Owner", "give_up_expired", "has_expired", "lease_is_over"]
 
 
 class Owner:
-    """This store's own lease; the writer thread alone changes it."""
+    """This store's own lease; the writer thread alone changes it.
+
+    :ivar drives: the runs that it claimed and did not release, also those that others claimed since.
+    """
 
     def __init__(self, lease_s: float) -> None:
         self._lease_s = lease_s
         self._until = float("-inf")
-        self._committed: tuple[int, float] | None = None
+        self._committed: tuple[int, float, frozenset[str]] | None = None
         self.id = 0
+        self.drives: frozenset[str] = frozenset()
 
     @property
     def renew_every_s(self) -> float:
@@ -63,12 +67,12 @@ class Owner:
         connection.execute("UPDATE owner SET lease_until = 0 WHERE id = ?", (self.id,))
 
     def committed(self) -> None:
-        """Remember where the lease stands."""
-        self._committed = (self.id, self._until)
+        """Remember where the lease and the claims stand."""
+        self._committed = (self.id, self._until, self.drives)
 
     def rolled_back(self) -> None:
-        """Go back to where the lease stood."""
-        self.id, self._until = self._committed or (0, float("-inf"))
+        """Go back to where they stood."""
+        self.id, self._until, self.drives = self._committed or (0, float("-inf"), frozenset())
 
 
 def give_up_expired(connection: sqlite3.Connection, till: Till, now: float) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import attrs
 import pytest
 
+from planloom import RunTaken
 from planloom.stores import Answered, Books, Granted, OpenElsewhere
-from planloom.testing.store_samples import JOB, a_question, a_reply, ask_for
+from planloom.testing.store_samples import JOB, a_question, a_reply, a_run, a_thread, ask_for, events_of
 from planloom_sqlite import SqliteStore, check_store, open_store
 
 
@@ -184,5 +185,40 @@ def test_a_run_that_another_took_stays_with_it_when_its_driver_wakes(both: Calla
         assert not holder.here
         await one.release_run("run-1")
         assert await one.claim_run("run-1") is not None
+
+    both(scenario)
+
+
+def test_a_driver_that_wakes_after_others_had_its_run_writes_nothing_of_it(both: Callable[[Scenario], None]) -> None:
+    async def scenario(one: SqliteStore, two: SqliteStore, clock: Clock) -> None:
+        await one.claim_run("run-1")
+        await one.save_run(a_run(status="running"))
+        clock.now += 61
+        await two.claim_run("run-1")
+        await two.save_run(a_run(status="cancelled"))
+        await two.release_run("run-1")
+        writes = (
+            one.save_run(a_run(status="running")),
+            one.save_threads([a_thread()]),
+            one.append_events("run-1", events_of("run.created")),
+            one.write_journal("run-1", "1.0", 2),
+        )
+        for write in writes:
+            with pytest.raises(RunTaken, match="another process had the run run-1"):
+                await write
+        assert (two.run("run-1"), two.threads("run-1"), two.events("run-1")) == (a_run(status="cancelled"), [], [])
+        await one.release_run("run-1")
+        await one.save_run(a_run(status="running"))
+
+    both(scenario)
+
+
+def test_a_driver_that_wakes_writes_on_when_nobody_had_its_run(both: Callable[[Scenario], None]) -> None:
+    async def scenario(one: SqliteStore, two: SqliteStore, clock: Clock) -> None:
+        await one.claim_run("run-1")
+        clock.now += 61
+        await _stay_awake(two)
+        await one.save_run(a_run(status="completed"))
+        assert two.run("run-1") == a_run(status="completed")
 
     both(scenario)

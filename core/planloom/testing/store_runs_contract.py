@@ -7,7 +7,9 @@ import os
 from typing import Any
 
 import attrs
+import pytest
 
+from planloom import RunTaken
 from planloom.processes import this_machine
 from planloom.stores import Event, Request, RunProgress, Store
 
@@ -195,6 +197,33 @@ class SharedRunsContract:
         loser = two if here.here else one
         await loser.release_run("run-1")
         assert one.driver("run-1") == here
+
+    @with_two
+    async def test_a_run_is_written_by_its_driver_alone(self, one: Store, two: Store) -> None:
+        await two.save_run(a_run(1))
+        await two.claim_run("run-1")
+        await two.append_events("run-1", events_of("run.created"))
+        writes = (
+            one.save_run(a_run(1, status="completed")),
+            one.save_threads([a_thread(1, run="run-2"), a_thread(2)]),
+            one.append_events("run-1", events_of("run.created", "run.ended")),
+            one.append_events("run-1", []),
+            one.write_journal("run-1", "1.0", 2),
+        )
+        for write in writes:
+            with pytest.raises(RunTaken, match=f"run-1 is driven by process {os.getpid()} on "):
+                await write
+        assert one.run("run-1") == a_run(1)
+        assert one.threads("run-1") == one.threads("run-2") == []
+        assert [event.type for event in one.events("run-1")] == ["run.created"]
+        assert one.journal("run-1") == {}
+
+    @with_two
+    async def test_a_run_that_nobody_drives_may_be_written_by_anybody(self, one: Store, two: Store) -> None:
+        await one.claim_run("run-1")
+        await one.release_run("run-1")
+        for store in (one, two):
+            await store.save_run(a_run(1))
 
     @with_two
     async def test_a_request_reaches_the_driver_in_another_store(self, one: Store, two: Store) -> None:
