@@ -230,13 +230,13 @@ def test_the_demonstration_scores_what_it_found_though_a_worker_failed(desk: Pat
         )
         done = planloom(desk, "demo")
     assert done.returncode == 3, done.stderr
-    assert "0 of 12 planted bugs found" in done.stdout
+    assert "0 of 24 planted bugs found" in done.stdout
 
 
 def test_the_demonstration_scores_what_it_found(desk: Path) -> None:
     done = planloom(desk, "demo")
     assert done.returncode == 0, done.stderr
-    assert "of 12 planted bugs found" in done.stdout
+    assert "of 24 planted bugs found" in done.stdout
     assert "chance" in done.stdout
 
 
