@@ -50,7 +50,10 @@ def read_manifest(directory: Path) -> dict[str, Any]:
     path = directory / "manifest.json"
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise BadBenchmark(f"{path} cannot be read ({reason}); give the folder of a benchmark") from error
+    except ValueError as error:
         raise BadBenchmark(f"{path} is no manifest: {error}; give the folder of a benchmark") from error
     if not isinstance(raw, dict) or not isinstance(raw.get("name"), str):
         raise BadBenchmark(f"{path} is no manifest with a name; give the folder of a benchmark")

@@ -179,7 +179,7 @@ def test_proofs_of_another_library_are_not_taken_for_those_of_this_one(tmp_path:
 
 def test_fewer_bugs_than_were_asked_for_are_refused_with_the_reasons(tmp_path: Path) -> None:
     small = library(tmp_path, modules(2) | {"rows/plain.py": "X = 1\n"})
-    with pytest.raises(TooFewBugs, match=r"40 bugs were asked for and 2 can be planted.*1 has no examples.*--at-most"):
+    with pytest.raises(TooFewBugs, match=r"bugs asked for: 40, that can be planted: 2;.*1 has no examples.*--at-most"):
         build(small, seed=1, bugs=40)
 
 

@@ -29,7 +29,7 @@ from planloom_bench.mutators import Mutator
 from planloom_bench.sources import Source, open_source
 
 from .library import Built, Library
-from .search import build
+from .search import build, counted_files
 
 _STATE = ".build"
 _PARTS = ("audited", "hidden", "manifest.json")
@@ -131,7 +131,8 @@ def _deliver(out: Path, files: Iterable[CopiedFile], key: Key, manifest: Mapping
 
 
 def _report(source: Source, chosen: Chosen, built: Built, out: Path) -> None:
-    click.echo(f"{len(built.entries)} bugs planted in {len(chosen.files)} files: {out}")
+    bugs = "1 bug" if len(built.entries) == 1 else f"{len(built.entries)} bugs"
+    click.echo(f"{bugs} planted in a copy of {counted_files(len(chosen.files))}: {out}")
     click.echo(f"not planted: {_counted(left.reason for left in built.left_out)}")
     click.echo(f"not copied: {_counted(chosen.left_out.values())}")
     click.echo(f"licence: {source.licence or 'none was found; see that you may use this library'}")

@@ -179,12 +179,17 @@ def _planted(attempt: Attempt, outcome: Outcome) -> Planted:
     )
 
 
+def counted_files(count: int) -> str:
+    """A number of files in words."""
+    return "1 file" if count == 1 else f"{count} files"
+
+
 def _too_few(built: Built, bugs: int) -> str:
     reasons = Counter(left.reason for left in built.left_out).most_common()
     files = "; ".join(f"{count} {reason}" for reason, count in reasons) or "none was left out"
     found = len(built.entries)
     return (
-        f"{bugs} bugs were asked for and {found} can be planted: of {built.counts['files']} files "
-        f"{built.counts['plantable']} have examples that can prove a bug ({files}). Ask for {found} or fewer with "
+        f"bugs asked for: {bugs}, that can be planted: {found}; of {counted_files(built.counts['files'])}, "
+        f"{built.counts['plantable']} with examples that can prove a bug ({files}). Ask for {found} or fewer with "
         "--bugs, take what there is with --at-most, or allow more than one bug a file with --per-file"
     )
