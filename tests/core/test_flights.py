@@ -48,8 +48,9 @@ def test_two_processes_with_a_hundred_askers_of_each_of_five_questions_send_five
         assert sum(said["paid"] for said in told) == 5 * PRICE
 
 
+@pytest.mark.slow
 def test_who_waits_for_another_process_says_so(tmp_path: Path) -> None:
-    with serving(lambda request: slow(request).after(1.5)) as server:
+    with serving(lambda request: slow(request).after(6.0)) as server:
         first = process(tmp_path / "store.db", server.url, 1, 1)
         while not server.total:
             time.sleep(0.01)
