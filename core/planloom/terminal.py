@@ -20,6 +20,7 @@ from .jobs import PricedPlan
 from .listeners import Listener
 from .loom import Outcome, RunControl
 from .money import show_credits
+from .processes import seldom_collected
 from .rehearsal import Rehearsal
 from .stores import Event
 
@@ -153,7 +154,8 @@ def run_cancellable(main: Callable[[RunControl], Coroutine[Any, Any, T]]) -> T:
             for number in heeded:
                 loop.remove_signal_handler(number)
 
-    return asyncio.run(guarded())
+    with seldom_collected():
+        return asyncio.run(guarded())
 
 
 def event_text(event: Event) -> str:
@@ -172,6 +174,8 @@ def event_text(event: Event) -> str:
         case "run.breaker":
             until = f" until {data['until']}" if data["until"] else ""
             return f"paused at the account behind {data['endpoint']}{until}: {data['reason']}"
+        case "run.disk_full":
+            return f"paused at the disk: {data['reason']}" if data["full"] else f"goes on: {data['reason']}"
         case "run.dropped":
             return f"dropped a worker {data['label']}: the limit is {data['limit']}"
     return ""

@@ -10,6 +10,7 @@ import planloom.loom
 import planloom.wire._transport
 import planloom.words  # noqa: F401 - imported before the clock starts, as everywhere
 from planloom.plugins import load_plugins
+from planloom.processes import seldom_collected
 from planloom.stores import Event
 from planloom.testing.looms import loom_at, run_plan
 
@@ -39,4 +40,6 @@ async def main() -> None:
     finish(outcome.result or 0, began)
 
 
-asyncio.run(main())
+# As the command line runs plans.
+with seldom_collected():
+    asyncio.run(main())
