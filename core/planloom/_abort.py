@@ -54,6 +54,8 @@ class Abort:
             raise self._fresh()
         task = asyncio.current_task()
         assert task is not None
+        if task in self._waits:  # a wait within a wait is ended with it
+            return await wait
         self._waits.add(task)
         try:
             return await wait

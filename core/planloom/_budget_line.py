@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from ._abort import Abort
+from ._disk import Disk
 from ._errors import RunStopped
 from ._lanes import Turn
 from ._pauses import Pauses
@@ -67,7 +68,7 @@ class BudgetLine:
 
     :param on_cap: ``stop`` ends the run, resumable and with everything kept; ``wait`` pauses it until a raise.
     :param emit: takes the events ``run.budget_paused`` and ``run.budget_raised``.
-    :param pauses: where the run is said to be paused.
+    :param pauses: where the run is said to be paused. :param disk: holds questions back while it is full.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class BudgetLine:
         abort: Abort,
         emit: Callable[[str, Mapping[str, Any]], None],
         pauses: Pauses,
+        disk: Disk,
     ) -> None:
         self._store = store
         self._budget = budget
@@ -86,6 +88,7 @@ class BudgetLine:
         self._abort = abort
         self._emit = emit
         self._pauses = pauses
+        self._disk = disk
         self._head = _Queue()
         self._waiting = 0
         self._freed = asyncio.Event()
@@ -102,8 +105,11 @@ class BudgetLine:
         """
 
         async def attempt() -> Granted | Answered | OpenElsewhere | OverCap:
-            return await self._store.reserve(
-                question, budget=self._budget, run=run, thread=thread, worst=worst, look=look
+            return await self._disk.when_there_is_room(
+                lambda: self._store.reserve(
+                    question, budget=self._budget, run=run, thread=thread, worst=worst, look=look
+                ),
+                turn,
             )
 
         if not self._waiting:

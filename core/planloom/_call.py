@@ -19,8 +19,9 @@ from typing import Any
 import attrs
 
 from ._abort import Abort
+from ._disk import Disk
 from ._effort import Effort
-from ._errors import AuthenticationFailed, RunAborted, RunStopped, StoreError, StoreFull, StoreGone, StoreLocked
+from ._errors import AuthenticationFailed, RunAborted
 from ._lanes import Lane, Turn
 from ._slots import Share
 from .clients import FatalError, ModelClient, ModelError, QuotaError, TransientError
@@ -30,13 +31,11 @@ from .stores import Answered, Granted, Store
 from .tokens import estimate_text_tokens
 from .workers import Asker
 
-__all__ = ["ATTEMPTS", "Call", "Errand", "EventSink", "Surroundings", "stopped_by"]
+__all__ = ["ATTEMPTS", "Call", "Errand", "EventSink", "Surroundings"]
 
 ATTEMPTS = 4
 LONGEST_WAIT_S = 30.0
 LONGEST_RETRY_AFTER_S = 120.0
-LONGEST_SETTLE_S = 5.0
-_FULL_DISK_POLL_S = 0.5
 _FOR_ITS_LOAD = ("rate_limited", "overloaded")
 
 EventSink = Callable[[str, Mapping[str, Any]], None]
@@ -60,6 +59,7 @@ class Surroundings:
     """What the calls of one run have in common."""
 
     store: Store
+    disk: Disk
     abort: Abort
     emit: EventSink
     share: Share
@@ -93,7 +93,7 @@ class Call:
         self._waited_s = 0.0
         self._begun = False
         self._asking = False  # from the request until its answer is committed, or it brought none
-        self._deserted = False
+        self._deserted = self._is_cut = False
         self.task: asyncio.Task[Reply] = asyncio.ensure_future(self._run())
 
     def desert(self) -> None:
@@ -104,6 +104,7 @@ class Call:
 
     def cut(self) -> None:
         """End it at once; it stays charged as uncertain if a request is in flight."""
+        self._is_cut = True
         # A task that is cancelled before its first step never gets to close its call; it ends by itself at that step.
         if self._begun:
             self.task.cancel()
@@ -147,22 +148,10 @@ class Call:
         self._turn.began()
         self._errand.lane.slots.answered(self._turn.number)
         assert self._open is not None
-        version = await self._settle(self._open, reply)
+        call_id, store = self._open, self._at.store
+        version = await self._at.disk.keep(lambda: store.settle(call_id, reply), locked_too=True)
         self._open = None
         return attrs.evolve(reply, version=version)
-
-    async def _settle(self, call_id: str, reply: Reply) -> int:
-        """Commit a reply in hand; while the disk is full it is kept and tried again, and nothing new is sent."""
-        clock = asyncio.get_running_loop().time
-        began = clock()
-        while True:
-            try:
-                return await self._at.store.settle(call_id, reply)
-            except (StoreFull, StoreLocked) as error:
-                self._at.abort.set(stopped_by(error))
-                if clock() - began > LONGEST_SETTLE_S:
-                    raise
-                await asyncio.sleep(_FULL_DISK_POLL_S)
 
     async def _close(self) -> None:
         """Close a call that brought no answer (free, or charged at its worst price when it may have been billed), and
@@ -173,7 +162,8 @@ class Call:
                 if self._billed:
                     self._errand.effort.uncertain += self._errand.worst
                 store = self._at.store
-                await asyncio.shield(store.mark_uncertain(call_id) if self._billed else store.release(call_id))
+                close = store.mark_uncertain if self._billed else store.release
+                await asyncio.shield(close(call_id) if self._is_cut else self._at.disk.keep(lambda: close(call_id)))
         finally:
             self._turn.give()
 
@@ -202,8 +192,9 @@ class Call:
         self._waited_s = wait_s
 
     async def _leave_uncertain(self) -> None:
-        assert self._open is not None
-        await self._at.store.mark_uncertain(self._open)
+        call_id, store = self._open, self._at.store
+        assert call_id is not None
+        await self._at.disk.keep(lambda: store.mark_uncertain(call_id))
         self._open = None
         self._errand.effort.uncertain += self._errand.worst
 
@@ -265,13 +256,6 @@ def _holding_s(error: ModelError) -> float | None:
     """Return how long the server asks to wait, when that is short enough to be waited for."""
     asked_s = error.retry_after_s
     return asked_s if asked_s is not None and asked_s <= LONGEST_RETRY_AFTER_S else None
-
-
-def stopped_by(error: StoreError) -> RunStopped:
-    """Return how a run ends whose store cannot be written."""
-    if isinstance(error, StoreGone):
-        return RunStopped(str(error))  # its answers went with it
-    return RunStopped(f"{error}; then run it again: what is answered is not asked again")
 
 
 def _ends_the_run(error: ModelError, role: RoleSettings) -> RunAborted | None:

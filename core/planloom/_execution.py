@@ -18,6 +18,7 @@ import attrs
 from planlang import Limits, PlanError, Program
 
 from ._budget_line import BudgetLine, OnCap
+from ._disk import Disk, stopped_by
 from ._errors import CacheMiss, Misuse, PlanloomError, RunAborted, RunCancelled, RunTaken, StoreError, TakenOver
 from ._pauses import Pauses
 from ._recorder import Recorder
@@ -25,7 +26,7 @@ from ._run_record import RunRecord
 from .control import CANCEL, DRAIN_S, RunControl
 from .conversations import ModelWorkers
 from .former import Former
-from .front_door import FrontDoor, Mode, stopped_by
+from .front_door import FrontDoor, Mode
 from .job import Job, cost_facts, ending_of, new_row, plan_hash, run_id_of
 from .listeners import Listener
 from .money import Spent, credits_of
@@ -104,9 +105,12 @@ class Execution:
         kept = None if self.replaying else loom.store
         row = start.row()
         self.id, self.budget = row.id, row.budget
-        self.record = RunRecord(kept, row)
         self._lost: RunAborted | None = None
+        self._is_over = False
         self.abort = control.abort
+        self.pauses = Pauses(self._paused)
+        self.disk = Disk(self.abort, self.pauses, self._emit)
+        self.record = RunRecord(kept, row, self.disk)
         control.run_id = self.id
         everyone = [*loom.registry.all("listener", Listener).values(), *start.listeners]
         self.recorder = Recorder(
@@ -114,6 +118,7 @@ class Execution:
             kept,
             everyone,
             asyncio.get_running_loop().time,
+            disk=self.disk,
             first_seq=self.former.seq + 1 if self.former and not self.replaying else 1,
             began_s=self.former.t if self.former and not self.replaying else 0.0,
         )
@@ -135,14 +140,14 @@ class Execution:
         )
 
     def _front_door(self) -> FrontDoor:
-        pauses = Pauses(self._paused)
         line = BudgetLine(
             self.store,
             self.budget,
             on_cap=self.start.on_cap,
             abort=self.abort,
             emit=self.recorder.emit,
-            pauses=pauses,
+            pauses=self.pauses,
+            disk=self.disk,
         )
         return FrontDoor(
             self.store,
@@ -153,7 +158,8 @@ class Execution:
             at_quota=self.start.settings.at_quota,
             abort=self.abort,
             emit=self.recorder.emit,
-            pauses=pauses,
+            pauses=self.pauses,
+            disk=self.disk,
             mode=self.start.mode,
             versions=self.former.versions if self.former else {},
             seed=int(plan_hash(self.start.source)[:8], 16),
@@ -282,6 +288,7 @@ class Execution:
         try:
             await self.record.written()
             await self.recorder.flush()
+            self._is_over = True
             await self.record.save(status=outcome.status, error=outcome.error, result=kept, facts=facts)
         except RunTaken as taken:
             return _ended_by(self._leave(taken), outcome)
@@ -325,8 +332,12 @@ class Execution:
         books = self.store.books(self.budget)
         return books.cap - planned - full_price - books.reserved - books.uncertain
 
+    def _emit(self, kind: str, fields: Mapping[str, Any]) -> None:
+        self.recorder.emit(kind, fields)
+
     def _paused(self, at: str | None) -> None:
-        self.record.begin_add("paused" if at else "running", paused_at=at)
+        if not self._is_over:
+            self.record.begin_add("paused" if at else "running", paused_at=at)
 
     async def _perform(self, request: WorkerRequest, asker: Asker) -> Performed:
         """Have a request performed once the journal is on the disk: without it a resume could go another way."""

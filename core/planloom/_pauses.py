@@ -1,4 +1,4 @@
-"""What a run waits for that is not an answer: its budget, an account, each named in a person's words."""
+"""What a run waits for that is not an answer: its budget, an account, the disk, each named in a person's words."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ class Pauses:
             self._at.append(at)
             self._report(at)
 
-    def leave(self, at: str) -> None:
-        """Go on with what waited for it; the run stays paused at what else there is."""
-        if at in self._at:
-            shown = self._at[-1]
-            self._at.remove(at)
-            if at == shown:
-                self._report(self._at[-1] if self._at else None)
+    def leave(self, at: str) -> bool:
+        """Go on with what waited for it; the run stays paused at what else there is. Return whether it waited."""
+        if at not in self._at:
+            return False
+        shown = self._at[-1]
+        self._at.remove(at)
+        if at == shown:
+            self._report(self._at[-1] if self._at else None)
+        return True

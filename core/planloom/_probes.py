@@ -15,6 +15,7 @@ import attrs
 
 from ._abort import Abort
 from ._budget_line import BudgetLine
+from ._disk import Disk
 from ._errors import PlanloomError
 from ._pauses import Pauses
 from ._structured import read_answer, without_thinking
@@ -179,7 +180,8 @@ async def _ask(loom: Loom, budget: str, target: Target, probe: Probe) -> Reply |
 
 def _door(loom: Loom, budget: str, client: ModelClient) -> FrontDoor:
     abort, pauses = Abort(), Pauses(lambda at: None)
-    line = BudgetLine(loom.store, budget, on_cap="stop", abort=abort, emit=lambda *_: None, pauses=pauses)
+    disk = Disk(abort, pauses, lambda *_: None, waits=False)
+    line = BudgetLine(loom.store, budget, on_cap="stop", abort=abort, emit=lambda *_: None, pauses=pauses, disk=disk)
     return FrontDoor(
         loom.store,
         client_of=lambda name: client,
@@ -189,6 +191,7 @@ def _door(loom: Loom, budget: str, client: ModelClient) -> FrontDoor:
         abort=abort,
         emit=lambda *_: None,
         pauses=pauses,
+        disk=disk,
         mode="refresh",  # an answer of another day says nothing about today
         at_quota="stop",
     )

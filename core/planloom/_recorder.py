@@ -13,15 +13,13 @@ from typing import Any
 
 import attrs
 
-from ._errors import StoreFull
+from ._disk import Disk
 from .listeners import Listener
 from .stores import Event, Store, ThreadRow
 
 __all__ = ["Recorder"]
 
 _log = logging.getLogger("planloom")
-_RETRY_S = 0.5
-_LONGEST_RETRY_S = 5.0
 
 
 class Recorder:
@@ -29,6 +27,7 @@ class Recorder:
 
     :param store: where it goes; ``None`` for a run that leaves no trace (a rehearsal).
     :param clock: seconds, from any origin.
+    :param disk: keeps what cannot be written; for every run that has a store.
     :param first_seq: the number of the first event; a run that goes on counts on from its last one.
     :param began_s: seconds that the run had lasted when the recorder is made; times in events count on from there.
     """
@@ -40,11 +39,13 @@ class Recorder:
         listeners: Iterable[Listener],
         clock: Callable[[], float],
         *,
+        disk: Disk | None = None,
         first_seq: int = 1,
         began_s: float = 0.0,
     ) -> None:
         self._run = run
         self._store = store
+        self._disk = disk
         self._listeners = list(listeners)
         self._clock = clock
         self._began = clock() - began_s
@@ -99,7 +100,7 @@ class Recorder:
     async def flush(self) -> None:
         """Wait until everything is committed.
 
-        :raises StoreError: it cannot be written; on a full disk after some seconds of trying.
+        :raises StoreError: it cannot be written.
         """
         while self._events or self._threads or self._writer is not None:
             self._wake()
@@ -137,15 +138,14 @@ class Recorder:
             self._writer = None
 
     async def _commit(self, store: Store, events: list[Event], threads: list[ThreadRow]) -> None:
-        until = self._clock() + _LONGEST_RETRY_S
-        while True:
+        async def write() -> None:
             # Both in one batch of the store: what waits for the one is told with the other.
             writes = [store.save_threads(threads)] if threads else []
             if events:
                 writes.append(store.append_events(self._run, events))
-            faults = [fault for fault in await asyncio.gather(*writes, return_exceptions=True) if fault is not None]
-            if not faults:
-                return
-            if not isinstance(faults[0], StoreFull) or self._clock() > until:
-                raise faults[0]
-            await asyncio.sleep(_RETRY_S)
+            for fault in await asyncio.gather(*writes, return_exceptions=True):
+                if fault is not None:
+                    raise fault
+
+        assert self._disk is not None
+        await self._disk.keep(write)

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from ._disk import Disk
 from .stores import RunRow, Store
 
 __all__ = ["RunRecord"]
@@ -16,11 +17,12 @@ __all__ = ["RunRecord"]
 class RunRecord:
     """The row and the journal of one run; only its driver has one.
 
-    :param store: where they go; ``None`` for a run that leaves no trace.
+    :param store: where they go; ``None`` for a run that leaves no trace. :param disk: keeps what cannot be written.
     """
 
-    def __init__(self, store: Store | None, row: RunRow) -> None:
+    def __init__(self, store: Store | None, row: RunRow, disk: Disk) -> None:
         self._store = store
+        self._disk = disk
         self.row = row
         self._writes: set[asyncio.Task[None]] = set()
 
@@ -30,8 +32,9 @@ class RunRecord:
         :raises StoreError: it cannot be written.
         """
         self.row = attrs.evolve(self.row, **changes)
-        if self._store is not None:
-            await self._store.save_run(self.row)
+        if (store := self._store) is not None:
+            # What waited for room is written as it is by then.
+            await self._disk.keep(lambda: store.save_run(self.row))
 
     def leave(self) -> None:
         """Write nothing more: the run is another's."""
@@ -43,8 +46,8 @@ class RunRecord:
 
     def journal(self, place: str, value: Any) -> None:
         """Write down what a word that is not pure returned; :meth:`written` waits for it."""
-        if self._store is not None:
-            self._begin(self._store.write_journal(self.row.id, place, value))
+        if (store := self._store) is not None:
+            self._begin(self._disk.keep(lambda: store.write_journal(self.row.id, place, value)))
 
     @property
     def unwritten(self) -> bool:

@@ -16,7 +16,8 @@ import attrs
 from ._abort import Abort
 from ._breaker import Outage
 from ._budget_line import BudgetLine
-from ._call import Call, Errand, EventSink, Surroundings, stopped_by
+from ._call import Call, Errand, EventSink, Surroundings
+from ._disk import Disk, stopped_by
 from ._effort import Effort, OutOfTime
 from ._errors import CacheMiss, RunStopped, SpendRefused, StoreError
 from ._lanes import Lane, Turn
@@ -30,7 +31,7 @@ from .settings import AtQuota, RoleSettings
 from .stores import Answered, Granted, OpenElsewhere, Store
 from .workers import Asker
 
-__all__ = ["Asker", "Effort", "FrontDoor", "Mode", "stopped_by"]
+__all__ = ["Asker", "Effort", "FrontDoor", "Mode"]
 
 Mode = Literal["collect", "replay", "refresh"]
 
@@ -47,7 +48,7 @@ class FrontDoor:
     :param line: the run's place at its budget. :param lane_of: gives the way to an endpoint, shared by the runs of a
         process. :param in_flight: calls of this run at once, at all endpoints.
     :param emit: takes the events ``run.attempt``, ``run.shared`` and ``run.breaker``.
-    :param pauses: where the run is said to be paused.
+    :param pauses: where the run is said to be paused. :param disk: keeps what cannot be written.
     :param at_quota: what to do when an account is used up: wait until it is reset, or stop the run.
     :param versions: by fingerprint, the number of the stored reply that an earlier start of this run used, in order.
     :param seed: of the generator that spreads the waits between attempts.
@@ -66,6 +67,7 @@ class FrontDoor:
         abort: Abort,
         emit: EventSink,
         pauses: Pauses,
+        disk: Disk,
         mode: Mode = "collect",
         at_quota: AtQuota = "wait",
         versions: Mapping[str, int] | None = None,
@@ -82,7 +84,7 @@ class FrontDoor:
         self._at_quota = at_quota
         self._recall = Recall(store, versions or {})
         share = Share(in_flight, self._account)
-        self._at = Surroundings(store=store, abort=abort, emit=emit, share=share, random=random.Random(seed))
+        self._at = Surroundings(store=store, disk=disk, abort=abort, emit=emit, share=share, random=random.Random(seed))
         self._flights: dict[str, asyncio.Future[Reply | None]] = {}
         self._calls: dict[asyncio.Task[Reply], Call] = {}
         self._again: set[str] = set()

@@ -16,6 +16,7 @@ from planlang import DEFAULT_RULES, Problem, Program, Vocabulary, check
 from planlang import compile as compile_program
 
 from ._budget_line import BudgetLine
+from ._disk import Disk
 from ._errors import PlanRefused
 from ._pauses import Pauses
 from .front_door import Asker, FrontDoor
@@ -262,7 +263,11 @@ class _LeadDesk:
         self.spent = 0
         abort = control.abort
         pauses = Pauses(lambda at: None)
-        line = BudgetLine(loom.store, budget, on_cap="stop", abort=abort, emit=lambda *_: None, pauses=pauses)
+        # There is no run yet that could be seen to wait: for room, or for an account.
+        disk = Disk(abort, pauses, lambda *_: None, waits=False)
+        line = BudgetLine(
+            loom.store, budget, on_cap="stop", abort=abort, emit=lambda *_: None, pauses=pauses, disk=disk
+        )
         self._door = control.door = FrontDoor(
             loom.store,
             client_of=loom.client,
@@ -272,7 +277,8 @@ class _LeadDesk:
             abort=abort,
             emit=lambda *_: None,
             pauses=pauses,
-            at_quota="stop",  # there is no run yet that could be seen to wait
+            disk=disk,
+            at_quota="stop",
         )
         self._asker = Asker(run="planning", thread="lead", started=lambda: None)
 

@@ -209,7 +209,8 @@ class RunProgress:
 
     :ivar threads: how many are of each status. :ivar events: how many are of each type, from all its starts.
     :ivar seq: number of the last event, 0 when there is none. :ivar t: its time.
-    :ivar phase: the event of the last phase that started. :ivar pause: the last event about the budget or a breaker.
+    :ivar phase: the event of the last phase that started.
+    :ivar pause: the last event about the budget, a breaker or the disk.
     :ivar holes: failed workers, and what was dropped or left undecided since the run last started.
     """
 

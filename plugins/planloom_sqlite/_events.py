@@ -16,7 +16,7 @@ __all__ = ["add_events", "read_events", "read_progress"]
 
 _RESUMED = "run.resumed"
 _PHASE = "run.phase_started"
-_PAUSES = ("run.budget_paused", "run.budget_raised", "run.breaker")
+_PAUSES = ("run.budget_paused", "run.budget_raised", "run.breaker", "run.disk_full")
 _HOLES = ("run.dropped", "run.undecided")
 
 

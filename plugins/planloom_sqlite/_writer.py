@@ -173,8 +173,21 @@ class Writer:
             return self._transact(operations)
         except Exception as error:
             if isinstance(error, sqlite3.Error) and concerns_the_store(error):
-                return [_Failure(store_fault(error, self._where)) for _ in batch]
+                fault = store_fault(error, self._where)
+                return self._as_fits(operations) if isinstance(fault, StoreFull) else [_Failure(fault) for _ in batch]
             return [self._alone(operation) for operation in operations]
+
+    def _as_fits(self, operations: Sequence[Operation]) -> list[Any]:
+        """Write on a full disk what still fits, and take no new calls when an earlier one's outcome did not."""
+        outcomes: list[Any] = []
+        full: _Failure | None = None
+        for operation in operations:
+            held_back = full is not None and isinstance(operation, Reserve)
+            outcome = full if held_back else self._alone(operation)
+            if isinstance(outcome, _Failure) and isinstance(outcome.error, StoreFull):
+                full = outcome
+            outcomes.append(outcome)
+        return outcomes
 
     def _gone(self) -> StoreGone:
         return StoreGone(

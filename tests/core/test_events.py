@@ -245,7 +245,7 @@ def test_a_line_that_lacks_a_field_or_has_one_too_many_does_not_fit(line: Mappin
 
 def test_the_schema_is_a_schema() -> None:
     Draft202012Validator.check_schema(SCHEMA)
-    assert len(TYPES) == len(SCHEMA["$defs"]) == 16
+    assert len(TYPES) == len(SCHEMA["$defs"]) == 17
 
 
 @pytest.mark.skipif(not DOCS.exists(), reason="the documents are not beside these tests")

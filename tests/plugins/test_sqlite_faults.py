@@ -34,7 +34,7 @@ async def main():
     settling = (store.settle(call.call_id, a_reply(text)) for call, text in zip(calls, noise))
     first = await asyncio.wait_for(asyncio.gather(*settling, return_exceptions=True), 20)
     full = [n for n, error in enumerate(first) if isinstance(error, StoreFull)]
-    assert full and all(error is None or isinstance(error, StoreFull) for error in first), first
+    assert full and all(isinstance(error, (int, StoreFull)) for error in first), first
     assert "free some room" in str(first[full[0]])
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     await asyncio.gather(*(store.settle(calls[n].call_id, a_reply(noise[n])) for n in full))

@@ -16,6 +16,7 @@ from typing import Any
 
 from planloom._abort import Abort
 from planloom._budget_line import BudgetLine, OnCap
+from planloom._disk import Disk
 from planloom._lanes import Lane
 from planloom._pauses import Pauses
 from planloom._slots import Slots
@@ -75,7 +76,8 @@ class Doorway:
         self.pauses: list[str | None] = []
         self.lane = Lane(Slots(in_flight, name=ENDPOINT), warms=warms)
         pauses = Pauses(self.pauses.append)
-        line = BudgetLine(store, BUDGET, on_cap=on_cap, abort=self.abort, emit=self._hear, pauses=pauses)
+        disk = Disk(self.abort, pauses, self._hear)
+        line = BudgetLine(store, BUDGET, on_cap=on_cap, abort=self.abort, emit=self._hear, pauses=pauses, disk=disk)
         self.door = FrontDoor(
             store,
             client_of=clients.get,
@@ -85,6 +87,7 @@ class Doorway:
             abort=self.abort,
             emit=self._hear,
             pauses=pauses,
+            disk=disk,
             mode=mode,
             at_quota=at_quota,
             versions=versions,
