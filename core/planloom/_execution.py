@@ -74,6 +74,11 @@ class Start:
     roles: tuple[str, ...] | None = None
     former: Former | None = None
 
+    @property
+    def asks(self) -> Mode:
+        """How the ledger's answers are used."""
+        return "refresh" if self.job.refresh and self.mode == "collect" else self.mode
+
     def row(self) -> RunRow:
         """Return the row that the run begins with, or goes on with."""
         if self.former is None:
@@ -160,7 +165,7 @@ class Execution:
             emit=self.recorder.emit,
             pauses=self.pauses,
             disk=self.disk,
-            mode=self.start.mode,
+            mode=self.start.asks,
             versions=self.former.versions if self.former else {},
             seed=int(plan_hash(self.start.source)[:8], 16),
         )

@@ -122,6 +122,7 @@ class Planloom:
         cap: float | None = None,
         title: str | None = None,
         repeat: int = 1,
+        refresh: bool = False,
         approve: Approve | bool = False,
         at_cap: OnCap = "stop",
     ) -> Run:
@@ -131,6 +132,7 @@ class Planloom:
         :param kit: a kit to have beside those whose words the plan uses. :param target: what the kits work on.
         :param cap: the budget in credits, the configured one when ``None``.
         :param repeat: the n-th repeat of the job draws answers of its own.
+        :param refresh: ask the workers' questions again, also those that the ledger has answers to.
         :param approve: decides where the gate holds the plan; ``True`` approves.
         :param at_cap: ``stop`` there, or ``wait`` for a raise.
         :raises PlanRefused: by the check, the rehearsal or the gate. :raises PlanHeld: it needs approval and got none.
@@ -153,6 +155,7 @@ class Planloom:
             args=args or {},
             cap=loom.settings.cap if cap is None else micro_of(cap),
             repeat=repeat - 1,
+            refresh=refresh,
             facts=target_facts(path, visible(path)),
         )
         return await self._price_and_begin(job, source, name, approve, at_cap)
@@ -185,7 +188,10 @@ class Planloom:
             job = await asyncio.to_thread(job_of, loom.registry, row, args)
             text = source or row.plan
             job = attrs.evolve(
-                job, plan=plan_hash(text) if job.plan else "", cap=job.cap if cap is None else micro_of(cap)
+                job,
+                plan=plan_hash(text) if job.plan else "",
+                cap=job.cap if cap is None else micro_of(cap),
+                refresh=False,  # it reuses every answer that still fits
             )
             return await self._price_and_begin(job, text, row.title, approve, at_cap)
         check_resumable(store, row, workers)

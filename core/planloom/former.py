@@ -50,6 +50,9 @@ def read_former(store: Store, row: RunRow) -> Former:
         versions.update(zip(asked, used, strict=False))
         if status == "failed":
             failures[thread] = error or ""
+    if row.facts.get("refresh"):
+        # What was answered just before the run died is its own too; any other stored answer would be asked again.
+        versions = store.own_versions(row.id) | versions
     progress, money = store.progress(row.id), store.money(row.id)
     return Former(
         row=row,

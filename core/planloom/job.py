@@ -38,6 +38,7 @@ class Job:
     :ivar text: the job in words. :ivar cap: its budget in micro-credits.
     :ivar plan: hash of the plan, where the job is to run that very one; empty where any plan that does it will do.
     :ivar repeat: which repeat of the job this is, from 0; repeats draw independent answers.
+    :ivar refresh: whether its workers are asked again what the ledger has answers to.
     :ivar facts: what else to store with its runs (fact sheet, estimate, decision).
     """
 
@@ -51,6 +52,7 @@ class Job:
     args: Mapping[str, Any] = attrs.field(factory=dict)
     cap: int = _BARE_BUDGET
     repeat: int = 0
+    refresh: bool = False
     facts: Mapping[str, Any] = attrs.field(factory=dict)
 
     @property
@@ -117,6 +119,7 @@ def job_facts(job: Job, settings: Settings, roles: Iterable[str] | None = None) 
         "args": dict(job.args),
         "cap": job.cap,
         "repeat": job.repeat,
+        "refresh": job.refresh,
         "given_plan": job.plan,
         "workers": settings.workers,
         "prompts": prompt_digests(job.kits, settings),

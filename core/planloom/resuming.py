@@ -116,6 +116,7 @@ def job_of(registry: Registry, row: RunRow, args: Mapping[str, Any] | None = Non
         args={**facts["args"], **(args or {})},
         cap=facts["cap"],
         repeat=facts.get("repeat", 0),
+        refresh=facts.get("refresh", False),
     )
 
 

@@ -245,6 +245,10 @@ class Store(Protocol):
         """Return stored replies by fingerprint, of these versions, as :meth:`reply` does one by one; those that are
         not there are left out."""
 
+    def own_versions(self, run_id: str) -> dict[str, int]:
+        """Return, by fingerprint, the version of the last reply to a call that this run sent itself, also where no
+        thread names it yet."""
+
     def question(self, fingerprint: str) -> Question | None:
         """Return a question that was once sent, or ``None``."""
 

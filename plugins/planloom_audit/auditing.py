@@ -32,7 +32,8 @@ class AuditOptions:
     :ivar patterns: what was included and excluded.
     :ivar wide: offline rules with more false alarms run too.
     :ivar plan: a saved plan's name or a file; ``None`` lets the lead plan, where there is one.
-    :ivar repeat: which repeat of the job, from 0. :ivar out: the folder of the report's files.
+    :ivar repeat: which repeat of the job, from 0. :ivar refresh: whether workers are asked again what is answered.
+    :ivar out: the folder of the report's files.
     """
 
     target: Path
@@ -43,6 +44,7 @@ class AuditOptions:
     cap: int = 0
     yes: bool = False
     repeat: int = 0
+    refresh: bool = False
     out: Path | None = None
     on_cap: OnCap = "stop"
 
@@ -75,6 +77,7 @@ def plan_audit(
         text=options.text,
         cap=options.cap,
         repeat=options.repeat,
+        refresh=options.refresh,
         facts={
             "sheet": sheet,
             "reporter": AUDIT.name,

@@ -15,6 +15,7 @@ from planloom.cli.running import (
     approval_options,
     begin_detached,
     confirm,
+    refresh_option,
     repeat_option,
     run_options,
     with_approval,
@@ -49,6 +50,7 @@ class _Place(click.Path):
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files that match.")
 @click.option("--wide", is_flag=True, help="Run the offline rules with more false alarms too.")
 @repeat_option
+@refresh_option
 @run_options
 @approval_options
 @trust_option
@@ -64,6 +66,7 @@ def audit(
     exclude: tuple[str, ...],
     wide: bool,
     repeat: int,
+    refresh: bool,
     at_cap: str | None,
     detach: bool,
     yes: bool,
@@ -102,6 +105,7 @@ def audit(
         cap=settings.cap if cap is None else cap,
         yes=yes,
         repeat=repeat - 1,
+        refresh=refresh,
         out=out,
         on_cap="wait" if at_cap == "wait" else "stop",
     )

@@ -19,6 +19,7 @@ __all__ = [
     "VERSION",
     "add_reply",
     "question_from",
+    "read_own_versions",
     "read_replies",
     "reply_from",
 ]
@@ -54,6 +55,17 @@ def read_replies(readers: Readers, versions: Mapping[str, int]) -> dict[str, Rep
         if versions.get(fingerprint) == row[0]:
             found[fingerprint] = reply_from(row)
     return found
+
+
+def read_own_versions(readers: Readers, run_id: str) -> dict[str, int]:
+    """Return the versions of the last replies to a run's own calls, by fingerprint."""
+    return {key.hex(): version for key, version in readers.rows(_OWN, (clean(run_id),))}
+
+
+_OWN = (
+    "SELECT question.fingerprint, reply.id FROM call JOIN question ON question.id = call.question "
+    "JOIN reply ON reply.question = call.question AND reply.call = call.id WHERE call.run = ? ORDER BY call.id"
+)
 
 
 def question_from(body: bytes, codec: int, part_text: Callable[[str], str]) -> Question:

@@ -27,7 +27,7 @@ from planloom.stores import (
 
 from . import _drivers, _events, _records
 from ._connections import MEMORY, Place, Readers, open_writer
-from ._ledger import ANSWER, VERSION, question_from, read_replies, reply_from
+from ._ledger import ANSWER, VERSION, question_from, read_own_versions, read_replies, reply_from
 from ._operations import (
     AppendEvents,
     ClaimRun,
@@ -115,6 +115,10 @@ class SqliteStore:
     def replies(self, versions: Mapping[str, int]) -> dict[str, Reply]:
         """Return stored replies of these versions, by fingerprint."""
         return read_replies(self._readers, versions)
+
+    def own_versions(self, run_id: str) -> dict[str, int]:
+        """Return the versions of the last replies to a run's own calls, by fingerprint."""
+        return read_own_versions(self._readers, run_id)
 
     def question(self, fingerprint: str) -> Question | None:
         """Return a question that was asked, or ``None``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Coroutine
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -251,3 +252,41 @@ def test_the_code_of_the_how_to_runs(play: Play, tmp_path: Path, monkeypatch: py
 
     answers: list[Any] = [refused()]
     play(lambda request: answers.pop() if answers else echo(request), scenario)
+
+
+def numbered() -> Callable[[Received], Any]:
+    """Return a script that gives another answer each time."""
+    numbers = count(1)
+    return lambda request: completion(f"answer {next(numbers)}")
+
+
+def test_a_refresh_asks_again_and_earlier_runs_still_replay_their_own_answers(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        source = 'result = [agent("a"), agent("a", sample=1), agent("a")]\n'
+        first = await loom.start(source)
+        assert (await first).result == ["answer 1", "answer 2", "answer 1"]
+        again = await loom.start(source, refresh=True)
+        assert (await again).result == ["answer 3", "answer 4", "answer 3"]
+        for run in (first, again):
+            assert (await loom.replay(run.id)).equal
+        assert server.total == 4
+
+    play(numbered(), scenario)
+
+
+def test_a_refresh_that_is_resumed_asks_only_what_it_did_not_ask_itself(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        first = await loom.start(HUNDRED)
+        await first
+        again = await loom.start(HUNDRED, refresh=True)
+        while server.total < 120:
+            await asyncio.sleep(0.005)
+        assert await again.cancel() == "cancelled"
+        assert server.total < 200
+        resumed = await loom.resume(again.id)
+        assert (await resumed).status == "completed"
+        assert (server.total, set(server.asked.values())) == (200, {2})
+        for run in (first, again):
+            assert (await loom.replay(run.id)).equal
+
+    play(numbered(), scenario)

@@ -326,3 +326,22 @@ def test_a_replay_of_a_run_that_was_cut_short_says_what_it_lacks(folder_with: Ma
     code, _, remarks = folder.run("replay", folder.newest().id)
     assert code == 1
     assert "came to no result: replay met a question of role `worker`" in " ".join(remarks.split())
+
+
+# --- asked again on purpose
+
+
+def test_a_refresh_that_was_killed_is_resumed_without_asking_its_own_answers_again(folder_with: MakeFolder) -> None:
+    folder = folder_with(slow_echo, MANY.format(count=60))
+    assert folder.run("run", "job.plan", "--yes")[0] == 0
+    process = folder.start("run", "job.plan", "--refresh", "--yes")
+    folder.wait_for(process, 90)
+    process.kill()
+    process.communicate()
+    run = folder.newest().id
+    code, _, remarks = folder.run("resume", run)
+    assert code == 0, remarks
+    # Nobody knows how the calls in flight ended, so that they are made again.
+    assert 120 <= folder.server.total <= 128
+    assert max(folder.server.asked.values()) <= 3
+    assert folder.run("replay", run)[0] == 0

@@ -23,7 +23,16 @@ from planloom.words import build_vocabulary
 
 from ._check import plan_argument, plan_name, read_plan
 from .app import CREDITS, App, app_command, argument_options, out_console, read_arguments, say_console, trust_option
-from .running import approval_options, begin_detached, confirm, repeat_option, run_options, with_approval, wrap_up
+from .running import (
+    approval_options,
+    begin_detached,
+    confirm,
+    refresh_option,
+    repeat_option,
+    run_options,
+    with_approval,
+    wrap_up,
+)
 
 __all__ = ["rehearse", "run"]
 
@@ -100,6 +109,7 @@ def open_works(kits: tuple[Kit, ...], target: str | None) -> Mapping[str, KitWor
 @_plan_options
 @click.option("--title", metavar="TEXT", help="What to call the run (default: the plan's file name).")
 @repeat_option
+@refresh_option
 @run_options
 @approval_options
 @trust_option
@@ -114,6 +124,7 @@ def run(
     cap: int | None,
     title: str | None,
     repeat: int,
+    refresh: bool,
     at_cap: str | None,
     detach: bool,
     yes: bool,
@@ -137,6 +148,7 @@ def run(
         args=args,
         cap=settings.cap if cap is None else cap,
         repeat=repeat - 1,
+        refresh=refresh,
         facts=target_facts(path, shown),
     )
     desk = JobDesk(

@@ -192,6 +192,7 @@ def _as_new_run(app: App, row: RunRow, job: Job, wanted: _Wanted) -> int:
         job,
         plan=plan_hash(source) if job.plan else "",
         cap=job.cap if wanted.cap is None else wanted.cap,
+        refresh=False,  # it reuses every answer that still fits
         facts=_kept_facts(row),
     )
     if wanted.workers is not None:

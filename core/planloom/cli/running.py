@@ -27,6 +27,7 @@ __all__ = [
     "approval_options",
     "begin_detached",
     "confirm",
+    "refresh_option",
     "repeat_option",
     "run_options",
     "show_result",
@@ -49,6 +50,10 @@ def run_options(function: F) -> F:
 
 repeat_option = click.option(
     "--repeat", metavar="N", type=click.IntRange(1), default=1, help="The N-th repeat: answers of its own (default 1)."
+)
+
+refresh_option = click.option(
+    "--refresh", is_flag=True, help="Ask the workers again, also what is answered already; earlier answers are kept."
 )
 
 

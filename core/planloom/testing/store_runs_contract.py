@@ -148,6 +148,16 @@ class RunsContract:
         assert store.money("r") == {"calls": 3, "spent": 4, "uncertain": 20, "reserved": 30}
         assert store.money("s") == {"calls": 0, "spent": 0, "uncertain": 0, "reserved": 0}
 
+    @with_store
+    async def test_a_run_knows_the_replies_to_its_own_calls(self, store: Store) -> None:
+        cut, other = a_question(1), a_question(2)
+        await store.settle(await grant(store, cut), a_reply(finish_reason="length"))
+        again = await store.settle(await grant(store, cut, look=False), a_reply("whole"))
+        one = await store.settle(await grant(store, other), a_reply("other"))
+        await grant(store, a_question(3))
+        assert store.own_versions("r") == {cut.fingerprint: again, other.fingerprint: one}
+        assert store.own_versions("s") == {}
+
     # --- who drives a run
 
     @with_store
