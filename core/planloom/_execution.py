@@ -27,7 +27,7 @@ from .control import CANCEL, DRAIN_S, RunControl
 from .conversations import ModelWorkers
 from .former import Former
 from .front_door import FrontDoor, Mode
-from .job import Job, cost_facts, ending_of, new_row, plan_hash, run_id_of
+from .job import Job, cost_facts, ending_of, new_row, plan_hash, role_facts, run_id_of
 from .listeners import Listener
 from .money import Spent, credits_of
 from .outcomes import Outcome, ended_facts
@@ -95,9 +95,23 @@ class Start:
             )
         row = self.former.row
         starts = row.facts.get(_STARTS, 0) + 1
-        changed = {"cap": self.job.cap, "workers": self.settings.workers, _STARTS: starts}
-        facts = {**row.facts, **self.job.facts, **changed, "planned": attrs.asdict(self.planned)}
+        changed = {
+            "cap": self.job.cap,
+            "workers": self.settings.workers,
+            "roles": self._roles_now(row),
+            "planned": attrs.asdict(self.planned),
+            _STARTS: starts,
+        }
+        facts = {**row.facts, **self.job.facts, **changed}
         return attrs.evolve(row, budget=self.budget or row.budget or f"job-{row.id}", error=None, facts=facts)
+
+    def _roles_now(self, row: RunRow) -> dict[str, Any]:
+        """A role that had no answer yet may have been mended."""
+        then = row.facts.get("roles", {})
+        return {
+            name: role_facts(self.settings, name) if name in self.settings.roles else role
+            for name, role in then.items()
+        }
 
 
 class Execution:

@@ -2,7 +2,8 @@
 
 What a run comes to is decided by its plan, its arguments, its work, its kits with their prompts and settings, and what
 the roles it uses are asked. Each of these is stored with the run. Where one is no longer what it was, going on would
-mix two jobs in one record; every difference is named then, and the person may make a new run of what is there now.
+mix two jobs in one record; every difference is named then, and the person may make a new run of what is there now. A
+role that never had an answer in the run may be mended: nothing can be mixed.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ def reopen(
     """
     job = job_of(registry, row, args)
     now = _as_stored(job_facts(job, settings, row.facts.get("roles")))
-    differences = list(_differences(row, now, row.plan, source))
+    differences = list(_differences(row, now, source, _answered(store, row, _changed_roles(row, now))))
     if differences:
         raise JournalDiverged(*differences[0], more=differences[1:])
     program, _ = compile_plan(row.plan, build_vocabulary(registry, settings, job.kits), row.title)
@@ -170,9 +171,25 @@ def _as_stored(facts: Mapping[str, Any]) -> dict[str, Any]:
     return stored
 
 
-def _differences(row: RunRow, now: Mapping[str, Any], plan: str, source: str | None) -> Iterator[Difference]:
-    """Yield what a run's record says and what is the case, where they differ."""
-    then = row.facts
+def _changed_roles(row: RunRow, now: Mapping[str, Any]) -> set[str]:
+    return {name for name, role in row.facts.get("roles", {}).items() if role != now["roles"].get(name)}
+
+
+def _answered(store: Store, row: RunRow, roles: set[str]) -> set[str]:
+    """Return those of the roles that had an answer in a run."""
+    if not roles:
+        return set()
+    named = {thread.role for thread in store.threads(row.id) if any(thread.versions)}
+    sent = {reply.role for reply in store.replies(store.own_versions(row.id)).values()}
+    return roles & (named | sent)
+
+
+def _differences(row: RunRow, now: Mapping[str, Any], source: str | None, answered: set[str]) -> Iterator[Difference]:
+    """Yield what a run's record says and what is the case, where they differ.
+
+    :param answered: the changed roles that had an answer.
+    """
+    then, plan = row.facts, row.plan
     if source is not None and source != plan:
         yield _first_line_that_differs(plan, source)
     yield from _changed("argument", then["args"], now["args"])
@@ -182,6 +199,8 @@ def _differences(row: RunRow, now: Mapping[str, Any], plan: str, source: str | N
     for kit, settings in then.get("settings", {}).items():
         yield from _changed(f"setting kits.{kit}", settings, now["settings"].get(kit, {}))
     for name, role in then.get("roles", {}).items():
+        if name in now["roles"] and name not in answered:
+            continue
         yield from _changed(f"role {name}", role, now["roles"].get(name, {}))
     for kit in then.get("manifest", {}):
         yield from _work_changed(kit, then, now)

@@ -328,6 +328,24 @@ def test_a_replay_of_a_run_that_was_cut_short_says_what_it_lacks(folder_with: Ma
     assert "came to no result: replay met a question of role `worker`" in " ".join(remarks.split())
 
 
+def test_a_model_that_the_server_does_not_know_may_be_mended_before_the_run_is_resumed(
+    folder_with: MakeFolder,
+) -> None:
+    def knows_only_m_2(request: Received) -> Any:
+        unknown = json_answer({"error": {"message": "no model m-1", "code": "model_not_found"}}, status=404)
+        return echo(request) if request.json["model"] == "m-2" else unknown
+
+    folder = folder_with(knows_only_m_2, MANY.format(count=3))
+    code, _, remarks = folder.run("run", "job.plan")
+    assert code == 2, remarks
+    folder.configure(**{'"m-1"': '"m-2"'})
+    run = folder.newest().id
+    code, _, remarks = folder.run("resume", run)
+    assert code == 0, remarks
+    assert folder.newest().facts["roles"]["worker"]["model"] == "m-2"
+    assert folder.run("replay", run)[0] == 0
+
+
 # --- asked again on purpose
 
 
