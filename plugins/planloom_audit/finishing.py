@@ -1,7 +1,7 @@
 """How an audit ends: its report shown and written, after the audit itself and whenever its run goes on.
 
-A stopped audit is reported too, so that what was paid for is seen: what its scans reported and nobody judged yet stands
-there as undecided.
+An audit that was stopped or failed is reported too, so that what was paid for is seen: what its scans reported and
+nobody judged yet stands there as undecided. One that failed before it had anything leaves earlier reports alone.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ __all__ = ["exporters_of", "report_on"]
 
 _UNPARSABLE = "unparsable"
 _REPORTED = ("completed", "paused", "cancelled")
+_REPORTED_WITH_SOMETHING = ("failed", "runaway")
 _MOST_ROWS = 50
 _STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan", "unranked": "dim"}
 _OFFLINE = (
@@ -55,7 +56,7 @@ def report_on(finished: Finished) -> int:
     outcome, work = finished.outcome, finished.work
     assert isinstance(work, AuditWork)
     lost = [row for row in work.tree.skipped if row.lost]
-    report = _report(finished, work) if outcome.status in _REPORTED else None
+    report = _report(finished, work) if _is_reported(outcome) else None
     out = _near(Path(finished.row.facts["out"])) if finished.row.facts.get("out") else None
     # Files first: who reads what is shown may leave before its end.
     unwritten = _write(finished.registry, report, out) if report is not None and out is not None else None
@@ -69,6 +70,13 @@ def report_on(finished: Finished) -> int:
     if report is not None and out is not None:
         finished.say.print(Text(f"wrote {', '.join(e.file_name for e in exporters_of(finished.registry))} below {out}"))
     return _exit_code(outcome, report, lost)
+
+
+def _is_reported(outcome: Outcome) -> bool:
+    if outcome.status not in _REPORTED_WITH_SOMETHING:
+        return outcome.status in _REPORTED
+    state = outcome.states.get("audit")
+    return bool(outcome.full_price or (isinstance(state, AuditRun) and state.reported))
 
 
 def _near(path: Path) -> Path:
@@ -127,8 +135,14 @@ def _notes(finished: Finished, run: AuditRun) -> Iterator[str]:
     if outcome.status != "completed":
         yield (
             f"the audit is {outcome.status} and its plan came to no result: what its scans reported so far is listed "
-            f"as undecided; `planloom resume {outcome.run_id}` goes on, and writes this report again"
+            f"as undecided; `planloom resume {outcome.run_id}{_further(outcome)}` goes on, and writes this report again"
         )
+    if outcome.status in _REPORTED_WITH_SOMETHING and outcome.error:
+        yield f"it ended so: {outcome.error}"
+
+
+def _further(outcome: Outcome) -> str:
+    return " --workers N" if outcome.status == "runaway" else ""
 
 
 def _with_models(finished: Finished) -> int | None:

@@ -147,3 +147,34 @@ def test_wr15_findings_whose_skeptics_met_a_limit_are_undecided_and_not_refuted(
     model.overrides.clear()
     assert folder.run("resume", folder.newest().id)[0] == 0
     assert len(report_of(folder)["findings"]) == 3
+
+
+def test_an_audit_that_failed_after_it_was_paid_for_is_reported_as_far_as_it_came(
+    folder_with: MakeFolder, code: Path
+) -> None:
+    folder = folder_with()
+    # What a rehearsal makes up is worded otherwise.
+    fails = '[0][len([f for f in found if f["claim"] == "it is wrong"])]'
+    (folder.path / "job.plan").write_text(EACH.replace("report(found)", fails))
+    code_, _, remarks = folder.run("audit", str(code), "--plan", "job.plan", "--out", "report")
+    assert code_ == 1, remarks
+    report = report_of(folder)
+    run = folder.newest()
+    assert (run.status, report["run"]["status"]) == ("failed", "failed")
+    assert report["cost"]["paid"] == folder.store(lambda store: store.money(run.id)["spent"]) / 1e6 > 0
+    assert report["undecided"]
+    assert any(f"planloom resume {run.id}" in note for note in report["notes"])
+    assert report["notes"][-1].startswith("it ended so: the plan failed at line 3")
+
+
+def test_an_audit_that_failed_before_it_had_anything_leaves_an_earlier_report_alone(
+    folder_with: MakeFolder, code: Path, model: Any
+) -> None:
+    folder = folder_with()
+    folder.run("audit", str(code), "--plan", "job.plan", "--out", "report")
+    earlier = report_of(folder)
+    (folder.path / "job.plan").write_text('result = agent("are you there?")\n')
+    model.overrides.append(("are you there", json_answer({"error": {"message": "no such key"}}, status=401)))
+    code_, _, remarks = folder.run("audit", str(code), "--plan", "job.plan", "--out", "report")
+    assert (code_, folder.newest().status) == (2, "failed"), remarks
+    assert report_of(folder) == earlier
