@@ -202,6 +202,9 @@ class Execution:
                 return await self._end(result, self._lost or fault)
             finally:
                 heeding.cancel()
+                await asyncio.wait({heeding})
+                if not heeding.cancelled():
+                    heeding.result()
 
     @asynccontextmanager
     async def _claimed(self) -> AsyncIterator[None]:

@@ -96,6 +96,7 @@ class Planloom:
     def __init__(self, loom: Loom) -> None:
         self.loom = loom
         self._driven: dict[str, tuple[RunControl, asyncio.Task[Outcome]]] = {}
+        self._going_on: dict[asyncio.Task[Outcome], RunControl] = {}
 
     # --- what there is
 
@@ -281,6 +282,8 @@ class Planloom:
         """Drive a run in a task; return when it is under way, or raise why it cannot be."""
         control = RunControl()
         task = asyncio.ensure_future(self.loom.run(job, program, source, control=control, **options))
+        self._going_on[task] = control
+        task.add_done_callback(self._ended)
         begun = asyncio.ensure_future(control.begun.wait())
         try:
             await asyncio.wait({task, begun}, return_when=asyncio.FIRST_COMPLETED)
@@ -289,11 +292,16 @@ class Planloom:
             raise
         finally:
             begun.cancel()
-            if control.run_id:
+            if control.begun.is_set():
                 self._driven[control.run_id] = (control, task)
         if task.done():
             task.result()
         return Run(self, control.run_id)
+
+    def _ended(self, task: asyncio.Task[Outcome]) -> None:
+        del self._going_on[task]
+        if not task.cancelled():
+            task.exception()  # who began it may have gone
 
     # --- what is driven here
 
@@ -303,13 +311,13 @@ class Planloom:
 
     def cancel_all(self) -> None:
         """Cancel all runs that were started here and go on."""
-        for control, task in self._driven.values():
-            if not task.done():
+        for control in list(self._going_on.values()):
+            if control.abort.reason is None:  # to cancel one twice would cut its calls off
                 control.cancel()
 
     async def ended(self) -> None:
         """Wait until all runs that were started here have ended."""
-        await asyncio.gather(*(task for _, task in self._driven.values()), return_exceptions=True)
+        await asyncio.gather(*self._going_on, return_exceptions=True)
 
 
 @attrs.frozen
@@ -368,7 +376,13 @@ class Run:
 
     async def cancel(self) -> str:
         """Cancel it, whoever drives it, and return its status then; calls in flight get up to 30 s to end."""
-        return await cancel_run(self._of.loom.store, self.record)
+        driven = self._of.driven(self.id)
+        if driven is None or driven[1].done():
+            return await cancel_run(self._of.loom.store, self.record)
+        control, task = driven
+        control.cancel()
+        await asyncio.wait({task})
+        return self.status
 
     async def raise_cap(self, credit_amount: float) -> Books:
         """Give its job a higher budget, in credits, and return the books; where it waits for money it goes on.

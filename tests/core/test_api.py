@@ -127,6 +127,36 @@ def test_a_cancelled_run_is_resumed_and_asks_what_is_missing(play: Play) -> None
     play(lambda request: echo(request).after(0.3), scenario)
 
 
+def test_a_run_of_this_process_is_cancelled_without_a_word_through_the_store(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        run = await loom.start(TWENTY)
+        assert await run.cancel() == "cancelled"
+        assert loom.loom.store.requests(run.id) == []
+
+    play(lambda request: echo(request).after(0.1), scenario)
+
+
+def test_a_start_that_is_cancelled_as_its_run_begins_leaves_nothing_behind(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with LoopbackServer(echo) as server:
+            (tmp_path / "planloom.toml").write_text(CONFIG.format(url=server.url))
+            async with planloom.open(tmp_path) as loom:
+
+                def approve(priced: object, decision: object) -> bool:
+                    # It ends at the first wait from here, by which time its run has a task of its own.
+                    return starting.cancel()
+
+                source = TWENTY.replace("20", "400")
+                starting: asyncio.Task[planloom.Run] = asyncio.ensure_future(loom.start(source, approve=approve))
+                with pytest.raises(asyncio.CancelledError):
+                    await starting
+            async with planloom.open(tmp_path) as loom:
+                assert [run.status for run in loom.runs()] == ["cancelled"]
+            assert server.total == 0
+
+    asyncio.run(main())
+
+
 def test_a_run_that_waits_at_its_cap_goes_on_when_that_is_raised(play: Play) -> None:
     async def scenario(loom: Planloom, server: LoopbackServer) -> None:
         run = await loom.start(MORE_THAN_FORESEEN, cap=2, at_cap="wait")
