@@ -173,7 +173,7 @@ class Execution:
             client_of=self.loom.client,
             line=line,
             lane_of=self.loom.lanes.of,
-            in_flight=self.start.settings.in_flight,
+            in_flight=self.start.settings.in_flight if self.job.kits else self.start.settings.bare_in_flight,
             at_quota=self.start.settings.at_quota,
             abort=self.abort,
             emit=self.recorder.emit,

@@ -21,6 +21,7 @@ from ._made_up import made_up
 from ._recorder import Recorder
 from ._virtual_time import run_in_virtual_time
 from .front_door import Asker
+from .job import plan_hash
 from .kits import KitWork
 from .money import Price, credits_of, micro_of, show_credits
 from .plugins import Registry
@@ -285,9 +286,10 @@ class _Stage:
     async def run(self, program: Program, args: dict[str, Any], limits: Limits) -> _Take:
         loop = asyncio.get_running_loop()
         self._slots = asyncio.Semaphore(IN_FLIGHT)
-        recorder = Recorder("dry", None, (), loop.time)
+        run_id = f"dry-{plan_hash(program.source)[:8]}"
+        recorder = Recorder(run_id, None, (), loop.time)
         host = self._host = RunHost(
-            "dry",
+            run_id,
             registry=self._registry,
             settings=self._settings,
             recorder=recorder,

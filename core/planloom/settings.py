@@ -92,6 +92,7 @@ class Settings:
     :ivar source: the file it was read from, ``None`` for the defaults.
     :ivar store_path: where the store is. :ivar cap: the job budget in micro-credits.
     :ivar in_flight: model calls at once in a run, and at an endpoint that sets no number of its own.
+    :ivar bare_in_flight: the same for a run without a kit.
     :ivar workers: workers a run may have. :ivar worker_timeout_s: how long one of them may be asked, in all.
     :ivar at_quota: what a run does when an account is used up: ``wait`` until it is reset, or ``stop``, to be resumed.
     :ivar prompts: files that replace a kit's prompts, by ``kit.name``.
@@ -103,6 +104,7 @@ class Settings:
     store_path: str = ".planloom/store.db"
     cap: int = 150 * MICRO
     in_flight: int = 32
+    bare_in_flight: int = 16
     workers: int = 1_000
     worker_timeout_s: float = 1_800.0
     at_quota: AtQuota = "wait"
@@ -260,6 +262,7 @@ class _Reader:
             store_path=str(base / self._text(store, "path", "store", ".planloom/store.db")),
             cap=self._amount(tables["budget"], "cap", "budget", 150),
             in_flight=self._whole(limits, "in_flight", "limits", 32),
+            bare_in_flight=self._whole(limits, "in_flight", "limits", 16),
             workers=self._whole(limits, "workers", "limits", 1_000),
             worker_timeout_s=self._seconds(limits, "worker_timeout_s", "limits", 1_800),
             at_quota=self._at_quota(limits),

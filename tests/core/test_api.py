@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Callable, Coroutine
 from itertools import count
 from pathlib import Path
@@ -320,3 +321,26 @@ def test_a_refresh_that_is_resumed_asks_only_what_it_did_not_ask_itself(play: Pl
             assert (await loom.replay(run.id)).equal
 
     play(numbered(), scenario)
+
+
+@pytest.mark.parametrize(("limits", "most"), [("", 16), ("in_flight = 20", 20)])
+def test_a_run_without_a_kit_has_sixteen_calls_in_flight_unless_told(tmp_path: Path, limits: str, most: int) -> None:
+    open_s = 0.5
+    arrived: list[float] = []
+    at_once: list[int] = []
+
+    def script(request: Received) -> Any:
+        # What came within the last half second is not answered yet.
+        arrived.append(time.monotonic())
+        at_once.append(sum(arrived[-1] - moment < open_s for moment in arrived))
+        return echo(request).after(open_s)
+
+    async def main() -> None:
+        async with LoopbackServer(script) as server:
+            config = CONFIG.format(url=server.url).replace("in_flight = 8", limits)
+            (tmp_path / "planloom.toml").write_text(config)
+            async with planloom.open(tmp_path) as loom:
+                await (await loom.start(TWENTY.replace("20", "60")))
+
+    asyncio.run(main())
+    assert max(at_once) == most

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import inspect
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator
 
+from planlang import Call, Vocabulary, Word
 from planlang import compile as compile_program
 from planloom._made_up import made_up
 from planloom._virtual_time import run_in_virtual_time
@@ -18,6 +21,7 @@ from planloom.gates import Decision, default_gate
 from planloom.money import MICRO, Price, micro_of
 from planloom.plugins import Registry, load_plugins
 from planloom.rehearsal import Rehearsal, rehearse
+from planloom.runtime import host_of
 from planloom.settings import GateSettings
 from planloom.stand_ins import request_random
 from planloom.testing.looms import PRICE, settings_at
@@ -48,6 +52,20 @@ def rehearsed(registry: Registry, tmp_path: Path) -> Any:
         )
 
     return run
+
+
+def test_a_rehearsal_is_named_after_its_plan(registry: Registry, tmp_path: Path) -> None:
+    settings, names = settings_at(NOWHERE, tmp_path / "store.db"), set()
+
+    def note(call: Call) -> None:
+        names.add(host_of(call).run_id)
+
+    word = Word("note", note, signature=inspect.Signature(), doc="notes its run")
+    program = compile_program(
+        'note()\nresult = agent("a")\n', Vocabulary([*build_vocabulary(registry, settings, ()).words.values(), word])
+    )
+    rehearse(program, registry=registry, settings=settings, works={}, prices=lambda role: PRICE, budget=MICRO, takes=2)
+    assert names == {f"dry-{hashlib.sha256(program.source.encode()).hexdigest()[:8]}"}
 
 
 TWO_PHASES = """

@@ -652,3 +652,21 @@ def test_the_key_is_in_no_file_of_the_store_no_event_and_no_error(
     play(script, scenario, key_env="LOOPBACK_KEY")
     for name in os.listdir(tmp_path):
         assert key.encode() not in (tmp_path / name).read_bytes()
+
+
+def test_a_race_is_over_with_its_winner_while_a_losers_call_goes_on(play: Play) -> None:
+    source = 'first = race([lambda: agent("slow"), lambda: agent("fast")])\nresult = [first, agent("after")]\n'
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        reserved = []
+
+        def hear(run: str, event: Event) -> None:
+            if event.type == "run.agent_started" and event.data["thread"].endswith("t003"):
+                reserved.append(loom.store.money(run)["reserved"])
+
+        outcome = await run_plan(loom, source, listeners=(Listener(name="money", on_event=hear),))
+        assert (outcome.status, outcome.result) == ("completed", ["ok: fast", "ok: after"])
+        assert reserved == [200_000]
+        assert loom.store.money(outcome.run_id) == {"calls": 3, "spent": 600_000, "uncertain": 0, "reserved": 0}
+
+    play(lambda request: echo(request).after(1.5 if request.question == "slow" else 0), scenario)

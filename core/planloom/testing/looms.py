@@ -43,7 +43,12 @@ def settings_at(
         for name in STANDARD_ROLES
     }
     return Settings(
-        store_path=str(store), endpoints={"main": endpoint}, roles=roles, in_flight=in_flight, workers=workers
+        store_path=str(store),
+        endpoints={"main": endpoint},
+        roles=roles,
+        in_flight=in_flight,
+        bare_in_flight=in_flight,
+        workers=workers,
     )
 
 
