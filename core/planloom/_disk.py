@@ -130,5 +130,5 @@ class Disk:
 
     def _leave(self) -> None:
         self._waiting -= 1
-        if self._waiting == 0 and self._pauses.leave(AT_THE_DISK):
+        if self._waiting == 0 and self._pauses.leave(AT_THE_DISK) and self._abort.reason is None:
             self._emit("run.disk_full", {"full": False, "reason": "there is room on the disk again"})

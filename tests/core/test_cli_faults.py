@@ -6,7 +6,6 @@ import contextlib
 import io
 import os
 import re
-import resource
 import sqlite3
 import subprocess
 import sys
@@ -29,14 +28,10 @@ MANY = 'result = parallel([lambda i=i: agent(f"question {i}") for i in range(300
 
 
 class Shell:
-    """A working folder, and ``planloom`` run in it.
-
-    :ivar limit_bytes: how large a file the command may write.
-    """
+    """A working folder, and ``planloom`` run in it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.limit_bytes: int | None = None
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the folder."""
@@ -51,7 +46,6 @@ class Shell:
             capture_output=True,
             text=True,
             timeout=60,
-            preexec_fn=self._limit,
         )
         return self._told(done.returncode, done.stdout, done.stderr)
 
@@ -72,10 +66,6 @@ class Shell:
         said = re.sub(r"\bjob-[0-9a-f]{6}\b", "job-ID", re.sub(r"\| \d+\.\d s", "| SECONDS", said))
         assert "Traceback" not in said + output
         return f"exit code {code}\n{_last_words(said)}"
-
-    def _limit(self) -> None:
-        if self.limit_bytes is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (self.limit_bytes, self.limit_bytes))
 
 
 def _last_words(said: str) -> str:
@@ -235,23 +225,6 @@ def test_a_store_that_another_process_keeps_locked_is_refused(shell: Shell, snap
         with closing(sqlite3.connect(shell.path / "store.db", isolation_level=None)) as connection:
             connection.execute("BEGIN EXCLUSIVE")
             assert shell.run("run", "job.plan") == snapshot
-
-
-@pytest.mark.slow
-def test_a_full_disk_stops_the_run_and_loses_no_answer(shell: Shell) -> None:
-    with serving(lambda request: completion(os.urandom(20_000).hex())) as server:
-        shell.write("job.plan", MANY)
-        shell.write("planloom.toml", CONFIG.replace("URL", server.url))
-        shell.limit_bytes = 1_000_000
-        said = shell.run("run", "job.plan", "--yes")
-        assert said.startswith("exit code 5\njob-ID: paused | ")
-        assert "cannot grow: its disk is full or a size limit is reached; free some room" in said
-        asked = server.total
-        assert 10 < asked < 200
-        shell.limit_bytes = None
-        assert shell.run("run", "job.plan", "--yes").startswith("exit code 0")
-        # What was in flight when the disk was full may have to be asked again; what was settled is not.
-        assert server.total <= 300 + 32
 
 
 def test_without_a_command_help_is_shown(shell: Shell) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from planloom.testing.folders import Folder
+from planloom.testing.loopback import completion, serving
 from planloom_sqlite import check_store, open_store
 
 IN_FLIGHT = 4
@@ -39,8 +43,30 @@ def test_a_run_on_a_full_disk_waits_and_goes_on_by_itself_when_there_is_room(tmp
 def test_a_cancel_ends_the_wait_for_room_and_leaves_the_calls_uncertain(tmp_path: Path) -> None:
     found = played(tmp_path / "store.db", "cancel")
     assert found["asked_later"] == found["asked_in_all"] == IN_FLIGHT
-    assert found["status"] == "cancelled"
+    assert (found["status"], found["events"]) == ("cancelled", [True])
     store = open_store(tmp_path / "store.db")
     (row,) = store.runs()
     assert len(store.uncertain_calls(row.budget)) == IN_FLIGHT
     assert check_store(tmp_path / "store.db") == []
+
+
+@pytest.mark.slow  # three starts of Python, and what is in hand is tried for five seconds more
+def test_a_sigterm_ends_the_wait_for_room_and_what_was_kept_is_not_asked_again(tmp_path: Path) -> None:
+    plan = 'result = len(parallel([lambda i=i: agent(f"question {i}") for i in range(60)]))\n'
+    with serving(lambda request: completion(os.urandom(40_000).hex()).after(0.05)) as server:
+        folder = Folder(tmp_path, server, plan)
+        process = folder.start("run", "job.plan", "--yes")
+        try:
+            folder.wait_for(process, 1)
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1_000_000, resource.RLIM_INFINITY))
+            folder.wait_until(lambda: folder.newest().status == "paused")
+            process.terminate()
+            _, remarks = process.communicate(timeout=60)
+        finally:
+            folder.end()
+        assert process.returncode == 130
+        assert "paused at the disk: the store" in remarks
+        assert 8 < server.total < 60
+        code, _, remarks = folder.run("run", "job.plan", "--yes")
+        assert code == 0, remarks
+        assert server.total <= 60 + 8
