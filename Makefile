@@ -26,8 +26,9 @@ types: $(VENV)/.test
 contract: $(VENV)/.test
 	$(BIN)/lint-imports --no-logo
 
+MARKS ?= not slow
 unit: $(VENV)/.test
-	$(BIN)/python -m pytest -q -rs -n auto -m "not slow"
+	$(BIN)/python -m pytest -q -rs -n auto -m "$(MARKS)"
 
 bench: $(VENV)/.test
 	$(BIN)/python tests/bench/bench.py
@@ -54,7 +55,7 @@ build/bench-runtime/.peers: $(BIN)/python pyproject.toml
 
 # Beside linters and type checkers, on bugs planted in packages from the index.
 bench-offline: build/bench-offline/.peers
-	build/bench-offline/env/bin/python -m tests.bench.bench_offline
+	build/bench-offline/env/bin/python -m tests.bench.bench_offline --again
 
 build/bench-offline/.peers: $(BIN)/python pyproject.toml
 	$(BIN)/python -m venv build/bench-offline/env

@@ -1,7 +1,29 @@
 """What holds for all tests."""
 
+from __future__ import annotations
+
+import pytest
 from hypothesis import settings
 
 # A busy machine is no fault of the code: how long something takes is for benchmarks to say.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
+
+# They start planloom as a person does, a process a command, which says little more on a second Python.
+COMMANDS = (
+    "test_api",
+    "test_audit_command",
+    "test_audit_hostile",
+    "test_audit_resume",
+    "test_cli_",
+    "test_takeover",
+    "test_tracked",
+    "test_trust",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that play whole commands."""
+    for item in items:
+        if item.path.name.startswith(COMMANDS):
+            item.add_marker(pytest.mark.command)

@@ -304,7 +304,8 @@ ODD_SERVERS = {
     "cut in the body": _odd(lambda way: way.answer().cut(30), TransientError, "transport", True),
     "cut in a chunk": _odd(lambda way: way.answer().in_chunks().cut(30), TransientError, "transport", True),
     "shorter than it said": _odd(lambda way: _length_said(way, 10), TransientError, "transport", True),
-    "longer than it said": _odd(lambda way: _length_said(way, -10), TransientError, "transport", True),
+    # Whether the surplus is seen before the part that was announced has been read is the network's to say.
+    "longer than it said": _odd(lambda way: _length_said(way, -10), TransientError, "transport or malformed", True),
     "a stream that stops early": _odd(Way.unfinished, TransientError, "malformed", True),
     "a page with 200": _odd(lambda way: html("Sign in"), TransientError, "malformed", True),
     "a page as JSON": _odd(lambda way: html("x", 200, "application/json"), TransientError, "malformed", True),
@@ -359,7 +360,8 @@ ODD_SERVERS = {
 @pytest.mark.parametrize("odd", ODD_SERVERS.values(), ids=ODD_SERVERS.keys())
 def test_each_odd_server_is_the_fault_it_should_be(way: Way, odd: Odd) -> None:
     caught = fault(way, odd.served(way))
-    assert (type(caught), caught.error_class, caught.maybe_billed) == (odd.kind, odd.error_class, odd.billed)
+    assert (type(caught), caught.maybe_billed) == (odd.kind, odd.billed)
+    assert caught.error_class in odd.error_class.split(" or ")
 
 
 @pytest.mark.parametrize(

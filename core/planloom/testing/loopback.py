@@ -257,6 +257,8 @@ class _Connection(asyncio.Protocol):
             self._transport.write(_framed(piece, answer))
             sent += len(piece)
             await self._writable.wait()
+            if self._transport.is_closing():
+                await asyncio.sleep(0)  # the loss of the connection is told, which ends this
             if answer.trickle_bytes:
                 await asyncio.sleep(answer.trickle_pause_s)
         if answer.chunked:
