@@ -1,6 +1,6 @@
 """The offline analyst: a model client with no model behind it.
 
-It answers scans, skeptics and reports by static rules and, where one is installed, by a type checker, in this process
+It answers scans, skeptics and reports by static rules and, where mypy is installed, by its type errors, in this process
 and its children: no network, no key, no cost, and nothing is read but the text of the question. The rules are few and
 were measured on planted bugs; each finding names its rule and what the measurement said. A wide set, with more false
 alarms, runs where it is asked for. Other plugins bring further rules with the hook ``register_rules``.
@@ -77,7 +77,7 @@ def _model_id() -> str:
     from importlib.metadata import entry_points
     from importlib.resources import files
 
-    from ._checkers import installed_checker
+    from ._mypy import installed_mypy
 
     digest = hashlib.sha256()
     for source in sorted(files("planloom_offline").iterdir(), key=lambda entry: entry.name):
@@ -87,9 +87,9 @@ def _model_id() -> str:
     versions = {dist: dist.version for dist in {entry.dist for entry in entries} if dist}
     for entry in entries:
         digest.update(f"{entry.name} {versions.get(entry.dist, '') if entry.dist else ''}\n".encode())
-    checker = installed_checker()
-    if checker is not None:
-        digest.update(f"{checker.name} {checker.version}\n".encode())
+    mypy = installed_mypy()
+    if mypy is not None:
+        digest.update(f"mypy {mypy.version}\n".encode())
     return f"offline-{digest.hexdigest()[:12]}"
 
 

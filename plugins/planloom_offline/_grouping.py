@@ -1,4 +1,4 @@
-"""The report: confirmed rows grouped by the rule that found them, with what a trial says about each rule."""
+"""The report: confirmed rows grouped by the rule that found them, with what was measured of each rule."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ def _summary(rows: int, rules: list[Rule]) -> str:
     records = [f"{rule.name} {rule.bugs} of {rule.reports}" for rule in rules if rule.reports]
     if records:
         listed = ", ".join(records[:_NAMED_IN_SUMMARY])
-        said += f" Reports that were planted bugs in a trial: {listed}."
+        said += f" Reports that were planted bugs when measured: {listed}."
     return f"{said} Most such reports are false alarms, so read the code before acting on one."[:600]

@@ -12,22 +12,28 @@ from ._grouping import report
 from ._skeptic import verdicts
 from .rules import Rule
 
-__all__ = ["FORMS", "JOBS", "SCANS", "RuleFailed", "scan_job"]
+__all__ = ["FORMS", "JOBS", "RuleFailed", "rules_of", "scan_job"]
 
 FORMS = ("findings", "verdicts", "report")
 """The schemas that an answer can be asked to satisfy."""
+_SCAN = FORMS[0]
 _WIDE_SCAN = "findings, wide"
-SCANS = (FORMS[0], _WIDE_SCAN)
-"""The jobs that read a shard."""
 
 
 def scan_job(*, wide: bool) -> str:
     """Return the job that runs the tight set, or the wide set too."""
-    return _WIDE_SCAN if wide else FORMS[0]
+    return _WIDE_SCAN if wide else _SCAN
+
+
+def rules_of(job: str, rules: Sequence[Rule]) -> Sequence[Rule]:
+    """Return the rules that a job runs over all it is sent; none for one that looks again at single reports."""
+    if job == _SCAN:
+        return [rule for rule in rules if not rule.wide]
+    return rules if job == _WIDE_SCAN else ()
 
 
 def _findings(text: str, rules: Sequence[Rule]) -> dict[str, Any]:
-    return _wide_findings(text, [rule for rule in rules if not rule.wide])
+    return _wide_findings(text, rules_of(_SCAN, rules))
 
 
 def _wide_findings(text: str, rules: Sequence[Rule]) -> dict[str, Any]:
@@ -36,7 +42,7 @@ def _wide_findings(text: str, rules: Sequence[Rule]) -> dict[str, Any]:
 
 
 JOBS: Mapping[str, Callable[[str, Sequence[Rule]], dict[str, Any]]] = {
-    "findings": _findings,
+    _SCAN: _findings,
     _WIDE_SCAN: _wide_findings,
     "verdicts": verdicts,
     "report": report,

@@ -5,11 +5,11 @@ three skeptics with three sample numbers say the same, and each says so. What a 
 whose rule does not fire on the code shown (the code changed, the place was wrong, too little of it was shown to
 read), whose rule was no better than chance when it was measured, or that no rule supports. So a report is real when
 
-- its claim names a rule, the rule fires again at its line, and a trial did not find the rule at or below chance; or
+- its claim names a rule, the rule fires again at its line, and measurement did not find it at or below chance; or
 - its claim names no rule (a model wrote it) and some rule fires within five lines of its place.
 
-Everything else is false, as the prompt asks of a skeptic who is unsure. Real means no more than that: of such
-reports one in three to one in eleven was a planted bug in a trial, by rule, and the reason says which.
+Everything else is false, as the prompt asks of a skeptic who is unsure. Real means no more than that: the reason says
+how many reports of the rule were planted bugs when it was measured.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ _HEADING = re.compile(r"^--- report (\d{1,9}) ---[ \t\r]*$", re.MULTILINE)
 _FIELD = re.compile(r"(file|line|claim): ?(.*)")
 _RULE = re.compile(r"\[([a-z0-9-]+)\] ")
 
-CHANCE = 1 / 64
-"""How often a random statement line lay at a planted bug in the trial that measured the rules."""
+CHANCE = 1 / 28
+"""How often a random line of code lay at a planted bug where the rules were measured."""
+ENOUGH_REPORTS = 20
+"""From here on a share of right reports is held against a rule; fewer may be bad luck."""
 NEAR_LINES = 5
-"""The distance at which the trial counted a report as right."""
+"""The distance at which a report counts as right."""
 REASON_CHARS = 200
 
 
@@ -83,7 +85,7 @@ def _judge(report: Report, rules: Mapping[str, Rule]) -> tuple[bool, str]:
     rule = rules.get(named[1]) if named else None
     if rule is None:
         return _by_agreement(report, file, rules)
-    if rule.reports and rule.bugs / rule.reports <= CHANCE:
+    if rule.reports >= ENOUGH_REPORTS and rule.bugs / rule.reports <= CHANCE:
         return False, f"{rule.record}, no better than chance"
     if not _holds(rule, report, file):
         return False, f"offline rule {rule.name} does not fire on the code shown"
@@ -97,7 +99,7 @@ def _holds(rule: Rule, report: Report, file: ParsedFile) -> bool:
 
 
 def _by_agreement(report: Report, file: ParsedFile, rules: Mapping[str, Rule]) -> tuple[bool, str]:
-    for rule in (rule for rule in rules.values() if not rule.slow):
+    for rule in (rule for rule in rules.values() if rule.slow is None):
         for hit in hits_of(rule, file):
             line = file.first_line + hit.line - 1
             if abs(line - report.line) <= NEAR_LINES:

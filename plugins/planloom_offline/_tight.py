@@ -13,8 +13,8 @@ TIGHT_RULES = (
         severity="high",
         check=Late("_swapped"),
         confirm=Late("_swapped", "confirm"),
-        bugs=9,
-        reports=57,
+        bugs=2,
+        reports=2,
     ),
     Rule(
         name="guard-against-message",
@@ -22,8 +22,8 @@ TIGHT_RULES = (
         title="A guard that contradicts its own message",
         severity="medium",
         check=Late("_guards"),
-        bugs=10,
-        reports=107,
+        bugs=1,
+        reports=3,
     ),
     Rule(
         name="min-max-against-target",
@@ -31,8 +31,8 @@ TIGHT_RULES = (
         title="A minimum named maximum, or the other way round",
         severity="medium",
         check=Late("_extremes"),
-        bugs=6,
-        reports=36,
+        bugs=1,
+        reports=2,
     ),
     Rule(
         name="use-before-definition",
@@ -40,8 +40,6 @@ TIGHT_RULES = (
         title="A local name read before it is assigned",
         severity="high",
         check=Late("_unbound"),
-        bugs=2,
-        reports=5,
     ),
     Rule(
         name="extreme-accumulator",
@@ -66,6 +64,8 @@ TYPE_CHECKER = Rule(
     severity="high",
     check=Late("_types"),
     confirm=Late("_types", "confirm"),
-    slow=True,
+    slow=Late("_types", "says_types"),
+    bugs=11,
+    reports=12,
 )
-"""Run with the tight set where a type checker is installed."""
+"""Run with the tight set where a type checker is installed; it speaks of annotated code."""

@@ -1,4 +1,4 @@
-"""type-checker: what an installed type checker says about the types of arguments, results and operands.
+"""type-checker: what mypy, where it is installed, says about the types of arguments, results and operands.
 
 It reads the text that was sent and nothing else: the files of a shard are written into a folder of our own, so that an
 answer depends on its question alone and no configuration of the audited code is followed. What a file imports from
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import atexit
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,27 +21,64 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from ._checkers import Checker, TypeFault, installed_checker
-from .parsed import ParsedFile, Shard
+from ._mypy import Mypy, TypeFault, installed_mypy, read_faults
+from .parsed import Function, ParsedFile, Shard
 from .rules import Hit
 
 TIMEOUT_S = 120.0
-"""Five times what the slowest shard of 100,000 tokens took; a checker that is stopped has found nothing."""
+"""Ten times what a shard of 100,000 tokens took; a checker that is stopped has found nothing."""
 _QUOTED_CHARS = 100
 _PACKAGE = "audited"
+_ANNOTATION = re.compile(r"\) *->|\bdef \w+\([^)\n]*\w:")
 
 
 def check(file: ParsedFile) -> Iterator[Hit]:
-    """Find what the type checker of this machine finds; nothing where there is none."""
-    checker = installed_checker()
-    if checker is None:
+    """Find what the type checker says of annotated code; nothing where none is installed.
+
+    A shard without a single annotation is not worth the second that mypy needs to begin.
+    """
+    annotated = file.shard.once(
+        "annotated", lambda: any(_says_types(f) for each in file.shard.files for f in each.functions)
+    )
+    return _hits(file, annotated=True) if annotated else iter(())
+
+
+def check_inferred(file: ParsedFile) -> Iterator[Hit]:
+    """Find what it says of functions without annotations, where it must guess what their names may hold."""
+    return _hits(file, annotated=False)
+
+
+def _hits(file: ParsedFile, *, annotated: bool) -> Iterator[Hit]:
+    mypy = installed_mypy()
+    if mypy is None:
         return
-    faults = file.shard.once("types", lambda: _faults(file.shard, checker))
+    faults = file.shard.once("types", lambda: _faults(file.shard, mypy))
     seen: set[int] = set()
     for fault in faults.get(file.path, ()):
-        if fault.line not in seen:
+        if fault.line not in seen and _annotated(file, fault.line) == annotated:
             seen.add(fault.line)
-            yield _hit(file, fault, checker)
+            yield _hit(file, fault)
+
+
+def _annotated(file: ParsedFile, line: int) -> bool:
+    """Whether the function around a line says a type; code outside of functions needs none."""
+    function = file.innermost(line)
+    return function is None or _says_types(function)
+
+
+def _says_types(function: Function) -> bool:
+    arguments = (node for node in ast.walk(function.node.args) if isinstance(node, ast.arg))
+    return function.node.returns is not None or any(argument.annotation is not None for argument in arguments)
+
+
+def says_types(text: str) -> bool:
+    """Whether the text of a shard looks annotated, without parsing it."""
+    return _ANNOTATION.search(text) is not None
+
+
+def always(text: str) -> bool:
+    """Mypy is started whatever the text."""
+    return True
 
 
 def confirm(file: ParsedFile, claim: str, line: int) -> bool:
@@ -49,11 +87,11 @@ def confirm(file: ParsedFile, claim: str, line: int) -> bool:
     return bool(said) and _quoted(file, line - file.first_line + 1) == said
 
 
-def _hit(file: ParsedFile, fault: TypeFault, checker: Checker) -> Hit:
+def _hit(file: ParsedFile, fault: TypeFault) -> Hit:
     code = _quoted(file, fault.line)
     return Hit(
         line=fault.line,
-        claim=f"`{code}` does not fit by its types, says the type checker {checker.name}: {fault.message}",
+        claim=f"`{code}` does not fit by its types, says the type checker mypy: {fault.message}",
         failing_call=code,
         expected="values of the types that are declared or worked out",
     )
@@ -64,14 +102,14 @@ def _quoted(file: ParsedFile, line: int) -> str:
     return text if len(text) <= _QUOTED_CHARS else text[: _QUOTED_CHARS - 3] + "..."
 
 
-def _faults(shard: Shard, checker: Checker) -> dict[str, list[TypeFault]]:
+def _faults(shard: Shard, mypy: Mypy) -> dict[str, list[TypeFault]]:
     """Return the faults of a shard's files, by path."""
     with tempfile.TemporaryDirectory(prefix="planloom-types-") as scratch:
         folder = Path(scratch).resolve()
         root = _PACKAGE if any(_imports_above(file) for file in shard.files) else ""
         paths = _written(shard.files, folder, root)
         found: dict[str, list[TypeFault]] = defaultdict(list)
-        for fault in checker.read(_said(checker, paths, folder), folder) if paths else ():
+        for fault in read_faults(_said(mypy, paths, folder)) if paths else ():
             found[fault.path.removeprefix(f"{root}/")].append(fault)
         return found
 
@@ -84,7 +122,7 @@ def _imports_above(file: ParsedFile) -> bool:
 
 
 def _written(files: Sequence[ParsedFile], folder: Path, root: str) -> list[str]:
-    """Write the files that checkers take for modules; return their paths, each module once."""
+    """Write the files that mypy takes for modules; return their paths, each module once."""
     modules: dict[PurePosixPath, ParsedFile] = {}
     for file in files:
         path = PurePosixPath(root, file.path)
@@ -102,16 +140,16 @@ def _written(files: Sequence[ParsedFile], folder: Path, root: str) -> list[str]:
 
 
 def _is_module(path: PurePosixPath) -> bool:
-    """Whether a path may be written below a folder of ours and imported; no checker takes a second ``types``."""
+    """Whether a path may be written below a folder of ours and imported; mypy refuses a second ``types``."""
     parts = path.with_suffix("").parts
     named = all(part.isidentifier() for part in parts)
     return path.suffix == ".py" and named and parts[0] not in sys.stdlib_module_names
 
 
-def _said(checker: Checker, paths: Sequence[str], folder: Path) -> str:
+def _said(mypy: Mypy, paths: Sequence[str], folder: Path) -> str:
     try:
         done = subprocess.run(  # noqa: S603  # a program that the machine's owner installed, on files of our own
-            checker.reading(paths, _cache_folder()),
+            mypy.reading(paths, _cache_folder()),
             cwd=folder,
             env=_environment(folder),
             stdin=subprocess.DEVNULL,
@@ -136,4 +174,4 @@ def _cache_folder() -> str:
 def _environment(folder: Path) -> dict[str, str]:
     """No configuration of the caller's, and no cache that another run could have left."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
-    return kept | {"HOME": str(folder), "MYPY_FORCE_COLOR": "", "PYTHONDONTWRITEBYTECODE": "1"}
+    return kept | {"HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -22,6 +22,8 @@ WIDE_RULES = (
         severity="medium",
         check=Late("_spoken"),
         wide=True,
+        bugs=0,
+        reports=1,
     ),
     Rule(
         name="start-value",
@@ -30,6 +32,8 @@ WIDE_RULES = (
         severity="medium",
         check=Late("_starts"),
         wide=True,
+        bugs=1,
+        reports=1,
     ),
     Rule(
         name="unused-local",
@@ -38,6 +42,8 @@ WIDE_RULES = (
         severity="low",
         check=Late("_unused"),
         wide=True,
+        bugs=3,
+        reports=22,
     ),
     Rule(
         name="same-operands",
@@ -62,5 +68,17 @@ WIDE_RULES = (
         severity="medium",
         check=Late("_ranges"),
         wide=True,
+    ),
+    Rule(
+        name="inferred-types",
+        lens="logic",
+        title="Types that do not fit where none is written, says a type checker",
+        severity="medium",
+        check=Late("_types", "check_inferred"),
+        confirm=Late("_types", "confirm"),
+        wide=True,
+        slow=Late("_types", "always"),
+        bugs=8,
+        reports=117,
     ),
 )

@@ -23,7 +23,7 @@ from typing import Any
 from planloom.clients import PermanentError, TransientError
 
 from ._child import LENGTH_BYTES, frame
-from ._jobs import JOBS, SCANS, RuleFailed
+from ._jobs import JOBS, RuleFailed, rules_of
 from .rules import Rule
 
 INLINE_CHARS = 30_000
@@ -60,7 +60,7 @@ class Workers:
         :raises PermanentError: a rule failed on this text.
         :raises TransientError: the process died or took longer than the time allowed.
         """
-        if len(text) <= INLINE_CHARS and not self._starts_programs(job):
+        if len(text) <= INLINE_CHARS and not self._starts_programs(job, text):
             try:
                 return JOBS[job](text, self._rules)
             except RuleFailed as error:
@@ -76,8 +76,9 @@ class Workers:
             self._scratch.cleanup()
             self._scratch = None
 
-    def _starts_programs(self, job: str) -> bool:
-        return job in SCANS and any(rule.slow for rule in self._rules)
+    def _starts_programs(self, job: str, text: str) -> bool:
+        rules = rules_of(job, self._rules)
+        return any(rule.slow is not None and rule.slow(text) for rule in rules)
 
     async def _in_process(self, request: bytes) -> dict[str, Any]:
         process = self._idle.pop() if self._idle else await self._start()

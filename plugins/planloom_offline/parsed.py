@@ -85,8 +85,13 @@ class ParsedFile:
 
     def function_at(self, line: int) -> str:
         """Return the qualified name of the innermost function around a line, or an empty text."""
-        around = [f for f in self.functions if f.node.lineno <= line <= (f.node.end_lineno or 0)]
-        return max(around, key=lambda f: f.node.lineno).qualname if around else ""
+        function = self.innermost(line)
+        return function.qualname if function is not None else ""
+
+    def innermost(self, line: int) -> Function | None:
+        """Return the innermost function around a line."""
+        around = (f for f in self.functions if f.node.lineno <= line <= (f.node.end_lineno or 0))
+        return max(around, key=lambda f: f.node.lineno, default=None)
 
 
 def children(node: ast.AST) -> Iterator[ast.AST]:

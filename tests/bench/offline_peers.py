@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,13 +62,16 @@ def mypy(folder: Path) -> Found:
 
 
 def pyright(folder: Path) -> Found:
-    """Return pyright's errors, those about imports dropped."""
-    said = _said_by(sys.executable, "-m", "pyright", "--outputjson", ".", folder=folder)
-    return [
-        _place(row["file"], row["range"]["start"]["line"] + 1, folder)
-        for row in json.loads(said)["generalDiagnostics"]
-        if row["severity"] == "error" and "Import" not in row.get("rule", "")
-    ]
+    """Return pyright's errors by its defaults, those about imports dropped."""
+    with tempfile.TemporaryDirectory(prefix="planloom-bench-") as scratch:
+        # It would follow the configuration of any folder above.
+        copy = Path(shutil.copytree(folder, Path(scratch) / "audited"))
+        said = _said_by(sys.executable, "-m", "pyright", "--outputjson", ".", folder=copy)
+        return [
+            _place(row["file"], row["range"]["start"]["line"] + 1, copy)
+            for row in json.loads(said)["generalDiagnostics"]
+            if row["severity"] == "error" and "Import" not in row.get("rule", "")
+        ]
 
 
 PEERS: dict[str, Callable[[Path], Found]] = {"ruff": ruff, "pylint": pylint, "mypy": mypy, "pyright": pyright}

@@ -56,6 +56,8 @@ def page(results: Mapping[str, Any]) -> str:
         "## Each rule alone, on the held-out keys\n",
         _RULES_EXPLAINED,
         _rules(rule_counts(results)),
+        "## Time on a large library\n",
+        _large(results["large"]),
         "## By key\n",
         *(_one_key(name, key) for name, key in results["keys"].items()),
     ]
@@ -70,12 +72,25 @@ reports that the same tool does not make on the copy without the bugs (*caused*)
 Precision is a lower bound: a real bug that nobody planted counts as wrong.
 It also depends on how many bugs were planted: in code with fewer bugs, fewer reports are right.
 Intervals are Wilson's, 95 %.
+
+Rules were chosen beside python-stdnum with the bugs of another seed, and mpmath without bugs.
+So the held-out python-stdnum keys have new bugs in known code; the other libraries are new.
+Two things were decided after a first look at the held-out keys: that type errors in functions without annotations
+belong to the wide set, by false alarms in mpmath; and that mypy is not started for shards without annotations, to save
+time.
 """
 
 _RULES_EXPLAINED = """\
-`planloom audit` runs the tight set and, where mypy or pyright is installed, `type-checker`; `--wide` adds the rest.
+`planloom audit` runs the tight set and, where mypy is installed, `type-checker`; `--wide` adds the rest.
 A rule that never fired has no precision.
 """
+
+
+def _large(told: Mapping[str, Any]) -> str:
+    return (
+        f"`planloom audit` of {told['files']:,} files, {told['lines']:,} lines, all annotated: "
+        f"{told['seconds']:.0f} s, {told['cpu_s']:.0f} s of processor time, at most {told['peak_mb']:,} MB a process.\n"
+    )
 
 
 def _tools(keys: Sequence[Mapping[str, Counts]]) -> str:
@@ -93,7 +108,7 @@ def _surest(row: tuple[str, Counts]) -> tuple[float, str]:
 
 
 def _one_key(name: str, key: Mapping[str, Any]) -> str:
-    role = "held out" if key["held_out"] else "development: rules were chosen by it"
+    role = "held out" if key["held_out"] else "not held out: rules were chosen beside it"
     bugs = next(iter(key["tools"].values()))["bugs"]
     return f"### {name}: {bugs} bugs, {role}\n\n{_tools([key['tools']])}"
 

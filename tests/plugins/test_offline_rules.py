@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from planloom_code import numbered_lines
-from planloom_offline import TIGHT_RULES, Rule
+from planloom_offline import TIGHT_RULES, TYPE_CHECKER, WIDE_RULES, Hit, ParsedFile, Rule
 from planloom_offline._analysis import Finding, analyse
 
 RULES = {rule.name: rule for rule in TIGHT_RULES}
@@ -409,13 +411,33 @@ def test_every_finding_names_the_qualified_function(rule: Rule) -> None:
     assert one_of_each()[rule.name].function == "Room.size"
 
 
-def test_a_measured_rule_cites_its_count_and_an_unmeasured_one_says_so() -> None:
-    assert RULES["swapped-arguments"].record.endswith("9 of 57 such reports were planted bugs in a trial")
-    assert "not known" in RULES["loop-direction"].record
+def nothing(file: ParsedFile) -> list[Hit]:
+    return []
 
 
-def test_confidence_is_the_share_of_right_reports_in_the_trial() -> None:
-    assert (RULES["use-before-definition"].confidence, RULES["loop-direction"].confidence) == (0.4, 0.05)
+def measured(bugs: int, reports: int) -> Rule:
+    return Rule(name="odd", lens="logic", title="t", severity="low", check=nothing, bugs=bugs, reports=reports)
+
+
+def test_a_measured_rule_cites_its_count_and_interval_and_an_unmeasured_one_says_so() -> None:
+    assert measured(11, 14).record.endswith(
+        "11 of 14 such reports were planted bugs on held-out code, 95 %: 52% to 92%"
+    )
+    assert measured(0, 0).record.endswith("never fired when measured, so how often it is right is not known")
+
+
+def test_confidence_is_the_low_end_of_the_interval_so_that_one_right_report_is_no_certainty() -> None:
+    assert [measured(*counts).confidence for counts in ((1, 1), (11, 14), (0, 3), (0, 0))] == [0.21, 0.52, 0.0, 0.05]
+
+
+def test_every_rule_cites_what_the_committed_benchmark_counted_on_held_out_keys() -> None:
+    results = json.loads((Path(__file__).parents[2] / "docs/reference/benchmarks-offline.json").read_text())
+    keys = [key["rules"] for key in results["keys"].values() if key["held_out"]]
+    counted = {
+        name: (sum(key[name]["found"] for key in keys), sum(key[name]["found"] + key[name]["wrong"] for key in keys))
+        for name in keys[0]
+    }
+    assert counted == {r.name: (r.bugs, r.reports) for r in (*TIGHT_RULES, TYPE_CHECKER, *WIDE_RULES)}
 
 
 def test_a_claim_stays_within_its_limit_and_keeps_the_record_when_names_are_long() -> None:

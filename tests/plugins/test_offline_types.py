@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from planloom_code import numbered_lines
-from planloom_offline import TYPE_CHECKER, _checkers
+from planloom_offline import TYPE_CHECKER, WIDE_RULES, Rule, _mypy
 from planloom_offline._analysis import Finding, analyse
 from planloom_offline._skeptic import verdicts
 from planloom_offline._workers import Workers
@@ -19,9 +18,12 @@ from planloom_offline._workers import Workers
 WRONG = "def f(x: int) -> str:\n    return x"
 
 
-def found(files: Mapping[str, str]) -> list[Finding]:
+INFERRED = next(rule for rule in WIDE_RULES if rule.name == "inferred-types")
+
+
+def found(files: Mapping[str, str], rule: Rule = TYPE_CHECKER) -> list[Finding]:
     shard = "\n".join(f"### {path}\n{numbered_lines(text.split(chr(10)))}" for path, text in files.items())
-    return analyse(shard, [TYPE_CHECKER])
+    return analyse(shard, [rule])
 
 
 def places(files: Mapping[str, str]) -> list[tuple[str, int]]:
@@ -45,7 +47,18 @@ def test_types_are_followed_inside_a_package_that_the_audited_folder_is_itself()
 
 
 def test_what_is_imported_from_elsewhere_has_no_type_and_is_no_error() -> None:
-    assert places({"a.py": "import nowhere\nfrom .gone import f\nf(nowhere.g, 1) + ''"}) == []
+    annotated = "def h(x: int) -> str:\n    return f(nowhere.g, x) + ''"
+    assert places({"a.py": f"import nowhere\nfrom .gone import f\n{annotated}"}) == []
+
+
+def test_code_without_annotations_is_left_to_the_wide_set() -> None:
+    files = {"a.py": "def f(x):\n    return len(x) + 'a'"}
+    assert [len(found(files, rule)) for rule in (TYPE_CHECKER, INFERRED)] == [0, 1]
+
+
+def test_a_shard_without_annotations_starts_no_type_checker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("subprocess.run")
+    assert places({"a.py": "def f(x):\n    return len(x) + 'a'"}) == []
 
 
 @pytest.mark.parametrize(
@@ -54,7 +67,7 @@ def test_what_is_imported_from_elsewhere_has_no_type_and_is_no_error() -> None:
     ids=["no annotation", "an attribute", "another use of a name", "an unknown name"],
 )
 def test_errors_that_speak_of_no_argument_result_or_operand_are_dropped(text: str) -> None:
-    assert places({"a.py": text}) == []
+    assert places({"a.py": f"{text}\ndef g(x: int) -> int: return x"}) == []
 
 
 @pytest.mark.parametrize("path", ["types.py", "../b.py", "/tmp/b.py", "a-b/c.py", "a.pyi"])
@@ -78,9 +91,9 @@ def no_checker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine whose import path and program path hold no type checker."""
     monkeypatch.setattr("sys.path", [])
     monkeypatch.setenv("PATH", "")
-    _checkers.installed_checker.cache_clear()
+    _mypy.installed_mypy.cache_clear()
     yield
-    _checkers.installed_checker.cache_clear()
+    _mypy.installed_mypy.cache_clear()
 
 
 @pytest.mark.usefixtures("no_checker")
@@ -94,19 +107,7 @@ def test_a_checker_found_by_a_relative_path_is_not_run(tmp_path: Path, monkeypat
     program.chmod(0o700)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", ".")
-    assert _checkers._program("mypy") == ""
-
-
-def test_pyrights_errors_are_read_and_those_about_imports_dropped(tmp_path: Path) -> None:
-    told = {"file": f"{tmp_path}/a.py", "severity": "error", "message": "m\n  n", "range": {"start": {"line": 1}}}
-    rows = [{**told, "rule": rule} for rule in ("reportReturnType", "reportMissingImports")]
-    checker = _checkers.Checker("pyright", "1", ("node", "index.js"))
-    faults = list(checker.read(json.dumps({"generalDiagnostics": rows}), tmp_path))
-    assert faults == [_checkers.TypeFault("a.py", 2, "m n")]
-
-
-def test_output_of_pyright_that_cannot_be_read_holds_no_fault(tmp_path: Path) -> None:
-    assert list(_checkers.Checker("pyright", "1", ()).read("node: not found", tmp_path)) == []
+    assert _mypy._program("mypy") == ""
 
 
 def verdict_on(code: str) -> bool:
