@@ -43,7 +43,7 @@ _MOST_ROWS = 50
 _STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan", "unranked": "dim"}
 _OFFLINE = (
     "Found by offline rules, with no model asked: each finding names its rule and how often such reports were right "
-    "in a trial."
+    "when measured."
 )
 _OFFLINE_WITHOUT_FINDING = "Only offline rules looked, with no model asked: they know few kinds of bugs."
 
