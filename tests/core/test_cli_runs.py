@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import sqlite3
@@ -19,92 +18,13 @@ import pytest
 
 from planloom.questions import Question, message_of
 from planloom.stores import Store
-from planloom.testing.loopback import LoopbackServer, Received, Script, completion, serving
-from planloom_sqlite import open_store
+from planloom.testing.folders import Folder, look_into
+from planloom.testing.loopback import Received, Script, completion, serving
 
 PLAN = """
 phase("Ask")
 result = len([x for x in parallel([lambda i=i: agent(f"question {i}") for i in range(60)]) if x])
 """
-
-CONFIG = """
-[endpoints.main]
-client = "openai"
-url = "{url}"
-
-[roles.worker]
-endpoint = "main"
-model = "m-1"
-price = {{ call = 0.2 }}
-
-[limits]
-in_flight = 8
-
-[store]
-path = "store.db"
-"""
-
-
-class Folder:
-    """A working folder with a plan and a configuration, and the commands that are run in it."""
-
-    def __init__(self, path: Path, server: LoopbackServer) -> None:
-        self.path, self.server = path, server
-        self.processes: list[subprocess.Popen[str]] = []
-        (path / "job.plan").write_text(PLAN)
-        (path / "planloom.toml").write_text(CONFIG.format(url=server.url))
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start a command."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "planloom", *arguments],
-            cwd=self.path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        self.processes.append(process)
-        return process
-
-    def end(self) -> None:
-        """End what a failed test left running."""
-        for process in self.processes:
-            if process.poll() is None:
-                process.kill()
-                process.communicate()
-
-    def run(self, *arguments: str) -> tuple[int, str, str]:
-        """Run a command to its end; its exit code, output and remarks."""
-        process = self.start(*arguments)
-        output, remarks = process.communicate(timeout=60)
-        return process.returncode, output, remarks
-
-    def wait_for(self, process: subprocess.Popen[str], requests: int) -> None:
-        """Wait until the server was asked so often."""
-        until = time.monotonic() + 60
-        while self.server.total < requests:
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < until, f"asked {self.server.total} times, not {requests}"
-            time.sleep(0.005)
-
-    def store(self, deed: Callable[[Store], Any]) -> Any:
-        """Look into the store."""
-
-        return self.look_into(self.path / "store.db", deed)
-
-    @staticmethod
-    def look_into(path: Path, deed: Callable[[Store], Any]) -> Any:
-        """Look into the store of a file."""
-
-        async def look() -> Any:
-            store = open_store(path)
-            try:
-                return deed(store)
-            finally:
-                await store.close()
-
-        return asyncio.run(look())
 
 
 @pytest.fixture
@@ -113,7 +33,7 @@ def folder_with(tmp_path: Path) -> Iterator[Callable[[Script], Folder]]:
     with ExitStack() as stack:
 
         def make(script: Script) -> Folder:
-            folder = Folder(tmp_path, stack.enter_context(serving(script)))
+            folder = Folder(tmp_path, stack.enter_context(serving(script)), PLAN)
             stack.callback(folder.end)
             return folder
 
@@ -152,7 +72,7 @@ def answered_in(path: Path) -> set[str]:
         texts = {f"question {number}" for number in range(100)}
         return {text for text in texts if store.reply(_question(text).fingerprint) is not None}
 
-    return set(Folder.look_into(path, known))
+    return set(look_into(path, known))
 
 
 def _question(text: str) -> Question:

@@ -16,7 +16,7 @@ from planloom.stores import RunRow, Store, StorePlugin
 
 from .loopback import LoopbackServer
 
-__all__ = ["CONFIG", "Folder"]
+__all__ = ["CONFIG", "Folder", "look_into"]
 
 T = TypeVar("T")
 
@@ -39,6 +39,19 @@ in_flight = 8
 [store]
 path = "store.db"
 """
+
+
+def look_into(path: Path, deed: Callable[[Store], T]) -> T:
+    """Look into the store of a file."""
+
+    async def look() -> T:
+        store = load_plugins().get("store", Settings().store_kind, StorePlugin).open(path)
+        try:
+            return deed(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(look())
 
 
 class Folder:
@@ -104,17 +117,7 @@ class Folder:
 
     def store(self, deed: Callable[[Store], T]) -> T:
         """Look into the store."""
-
-        async def look() -> T:
-            settings = Settings()
-            plugin = load_plugins().get("store", settings.store_kind, StorePlugin)
-            store = plugin.open(self.path / "store.db")
-            try:
-                return deed(store)
-            finally:
-                await store.close()
-
-        return asyncio.run(look())
+        return look_into(self.path / "store.db", deed)
 
     def newest(self) -> RunRow:
         """Return the newest run."""
