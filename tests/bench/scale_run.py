@@ -32,6 +32,7 @@ from planloom.listeners import Listener
 from planloom.loom import Job, Loom, open_loom
 from planloom.money import MICRO, Price, Usage
 from planloom.plugins import load_plugins
+from planloom.processes import seldom_collected
 from planloom.questions import Question, Reply
 from planloom.settings import STANDARD_ROLES, RoleSettings, Settings
 from planloom.stores import Event
@@ -165,7 +166,8 @@ def main() -> None:
             subprocess.run([sys.executable, __file__, "--workers", str(workers)], check=True)
         return
     with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(asyncio.run(_measure(options, Path(folder) / "store.db"))), flush=True)
+        with seldom_collected():  # as the command line runs plans
+            print(json.dumps(asyncio.run(_measure(options, Path(folder) / "store.db"))), flush=True)
 
 
 if __name__ == "__main__":
