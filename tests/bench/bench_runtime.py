@@ -41,6 +41,7 @@ CONTESTANTS = {
     "Dask distributed + SQLite": "dask_peer",
     "DBOS on SQLite": "dbos_peer",
 }
+LATENCIES_MS = (50, 0)
 KILL_SHARE = 0.4
 PATIENCE_S = 180.0
 LOOK_S = 0.02
@@ -203,6 +204,40 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
     return {key: round(value, 3) if isinstance(value, float) else value for key, value in row.items()}
 
 
+def page(results: dict[str, Any]) -> str:
+    """Return the results as a page of the documentation."""
+    machine_of = results["machine"]
+    lines = [
+        "# What durability costs",
+        "",
+        "Written by `make bench-runtime`; the figures are in `benchmarks-runtime.json`.",
+        f"{machine_of['system']}, {machine_of['processors']} cores, Python {machine_of['python']}, "
+        f"{machine_of['measured_at'][:10]}.",
+        f"{results['calls']:,} different questions, {results['at_once']} at once, each answer on the disk; "
+        "imports are not counted, the server shares the cores.",
+        "The door alone asks over the floor's own HTTP client; a whole run is a plan with the client that ships.",
+    ]
+    for latency_ms in LATENCIES_MS:
+        lines += ["", f"## Answers that take {latency_ms} ms", "", *_walls_table(results[f"walls_{latency_ms}_ms"])]
+    lines += ["", "## Killed at two fifths, and started again", "", *_kills_table(results["kills_50_ms"])]
+    return "\n".join(lines) + "\n"
+
+
+def _walls_table(rows: dict[str, Any]) -> Iterator[str]:
+    yield "| | seconds | times the floor | most memory, MB | on the disk, MB |"
+    yield "|---|---:|---:|---:|---:|"
+    for name, row in rows.items():
+        yield f"| {name} | {row['wall_s']:.2f} | {row['over_floor']:.2f} | {row['peak_mb']:.0f} | {row['disk_mb']:.1f} |"
+
+
+def _kills_table(rows: dict[str, Any]) -> Iterator[str]:
+    yield "| | delivered at the kill | of them asked again | requests in all | in flight at the kill |"
+    yield "|---|---:|---:|---:|---:|"
+    for name, row in rows.items():
+        again, in_flight = row["delivered_and_asked_again"], row["in_flight_at_kill"]
+        yield f"| {name} | {row['delivered']} | {again} | {row['requests']:,} | {in_flight} |"
+
+
 def main() -> None:
     """Measure, print, and keep with the documentation."""
     parser = argparse.ArgumentParser()
@@ -215,7 +250,7 @@ def main() -> None:
     wanted = [part for part in options.only.split(",") if part]
     names = [name for name in CONTESTANTS if name == FLOOR or not wanted or any(part in name for part in wanted)]
     results: dict[str, Any] = {"machine": machine(), "calls": options.calls, "at_once": options.at_once}
-    for latency_ms in (50, 0):
+    for latency_ms in LATENCIES_MS:
         results[f"walls_{latency_ms}_ms"] = walls(names, latency_ms / 1_000, options)
     results["kills_50_ms"] = {}
     for name in names:
@@ -225,6 +260,7 @@ def main() -> None:
     if not options.no_results:
         kept = json.loads(json.dumps(results), parse_float=lambda text: round(float(text), 3))
         RESULTS.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+        RESULTS.with_suffix(".md").write_text(page(kept), encoding="utf-8")
 
 
 if __name__ == "__main__":

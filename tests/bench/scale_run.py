@@ -165,9 +165,8 @@ def main() -> None:
         for workers in (2_000, 20_000, 50_000):
             subprocess.run([sys.executable, __file__, "--workers", str(workers)], check=True)
         return
-    with tempfile.TemporaryDirectory() as folder:
-        with seldom_collected():  # as the command line runs plans
-            print(json.dumps(asyncio.run(_measure(options, Path(folder) / "store.db"))), flush=True)
+    with tempfile.TemporaryDirectory() as folder, seldom_collected():  # as the command line runs plans
+        print(json.dumps(asyncio.run(_measure(options, Path(folder) / "store.db"))), flush=True)
 
 
 if __name__ == "__main__":
