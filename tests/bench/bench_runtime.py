@@ -227,7 +227,8 @@ def _walls_table(rows: dict[str, Any]) -> Iterator[str]:
     yield "| | seconds | times the floor | most memory, MB | on the disk, MB |"
     yield "|---|---:|---:|---:|---:|"
     for name, row in rows.items():
-        yield f"| {name} | {row['wall_s']:.2f} | {row['over_floor']:.2f} | {row['peak_mb']:.0f} | {row['disk_mb']:.1f} |"
+        wall, memory = f"{row['wall_s']:.2f} | {row['over_floor']:.2f}", f"{row['peak_mb']:.0f} | {row['disk_mb']:.1f}"
+        yield f"| {name} | {wall} | {memory} |"
 
 
 def _kills_table(rows: dict[str, Any]) -> Iterator[str]:
