@@ -83,7 +83,7 @@ async def play(folder: Path, answers: list[str], leave_ms: list[int], cap: float
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(answers=steps, leave_ms=leavings, cap=st.sampled_from([0.5, 1.0, 100.0]), cut=st.booleans())
 def test_what_may_have_been_billed_is_always_charged_and_never_above_the_cap(
     answers: list[str], leave_ms: list[int], cap: float, cut: bool

@@ -33,7 +33,7 @@ REGISTRY = load_plugins()
 SETTINGS = settings_at("http://127.0.0.1:9/v1", ":memory:")
 VOCABULARY = build_vocabulary(REGISTRY, SETTINGS, ())
 FAILS = "fails"
-few = settings(max_examples=30, deadline=None)
+few = settings(max_examples=30)
 
 
 @attrs.frozen(kw_only=True)

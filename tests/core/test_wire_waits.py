@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planloom.wire import wait_asked_s
@@ -72,7 +72,6 @@ def test_what_the_error_says_is_read_where_no_header_does(words: str, wait_s: fl
     assert wait_asked_s({}, NOON, words) == wait_s
 
 
-@settings(deadline=None)  # a busy machine is no fault of the code
 @given(st.text(), st.sampled_from(["retry-after", "retry-after-ms", "x-ratelimit-reset", "a-ratelimit-tokens-reset"]))
 def test_no_header_is_a_fault_of_its_own(text: str, name: str) -> None:
     wait_s = wait_asked_s({name: text}, NOON, f"try again in {text}")

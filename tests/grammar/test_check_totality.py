@@ -27,7 +27,7 @@ return |while |global x|yield|:=|**|->|_|0777|1e999|print "x"|f"{|""\"|```|resul
 """
 ODD = ["    ", "\n", "\t", "\r", "\x00", "\u201c", "\ud800", "\u202e", "\ufeff", "\xa0", "\u0435"]
 PIECES = st.sampled_from([*"()[]{}\"'\\:;,.=@#!?$*~%<>", *WORDS.replace("\n", "|").split("|"), *ODD])
-relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+relaxed = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planloom.clients import Endpoint, ModelError
@@ -55,7 +55,6 @@ events = shaped(
     usage=counts,
     error=shaped(type=any_json, message=any_json),
 )
-unhurried = settings(deadline=None)  # a busy machine is no fault of the code
 statuses = st.sampled_from([200, 301, 400, 401, 404, 413, 429, 500, 529])
 
 
@@ -81,20 +80,17 @@ def assert_named(found: Reply | ModelError) -> None:
         assert len(str(found).encode()) < 3000
 
 
-@unhurried
 @given(statuses, messages | any_json, st.booleans())
 def test_any_json_has_a_named_outcome(status: int, value: Any, shape: bool) -> None:
     assert_named(outcome(status, json.dumps(value).encode(), shape=shape))
 
 
-@unhurried
 @given(st.lists(events | any_json, max_size=5), st.booleans())
 def test_any_events_have_a_named_outcome(values: list[Any], shape: bool) -> None:
     body = "".join(f"event: x\ndata: {json.dumps(value)}\n\n" for value in values)
     assert_named(outcome(200, body.encode(), "text/event-stream", shape))
 
 
-@unhurried
 @given(statuses, st.binary(max_size=200), st.sampled_from(["application/json", "text/event-stream"]))
 def test_any_bytes_have_a_named_outcome(status: int, body: bytes, content_type: str) -> None:
     assert_named(outcome(status, body, content_type))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import planloom_data
@@ -293,7 +293,6 @@ LINES = st.sampled_from(
 
 
 @given(st.lists(LINES, max_size=12), st.lists(LINES, max_size=4))
-@settings(deadline=None)  # a busy machine is no fault of the code
 def test_what_cutting_leaves_holds_no_example_and_no_answer(lines: list[str], comments: list[str]) -> None:
     text = 'def f(row):\n    """First.\n' + "".join(f"    {line}\n" for line in lines) + '    """\n    return 3\n'
     text += "".join(f"# {line}\n" for line in comments)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import planloom_bench
@@ -66,7 +66,6 @@ def test_every_edit_of_the_json_package_changes_one_line_and_parses(path: Path) 
 
 
 @given(st.sampled_from(TWELVE_KINDS), st.sampled_from(JSON))
-@settings(deadline=None)  # a busy machine is no fault of the code
 def test_the_sites_of_a_file_are_always_the_same(mutator: Mutator, path: Path) -> None:
     again = ParsedFile(path.read_text(encoding="utf-8"))
     assert sites_of(mutator, again) == sites_of(mutator, parsed(path))

@@ -47,7 +47,7 @@ def test_the_first_files_come_from_as_many_folders_as_there_are(paths: list[str]
     assert {path.rpartition("/")[0] for path in ordered[: 3 * len(groups)]} == groups
 
 
-@settings(max_examples=30, deadline=None)  # up to thirty files are parsed for each
+@settings(max_examples=30)  # up to thirty files are parsed for each
 @given(PATHS, st.integers(1, 12), st.integers(), st.randoms(use_true_random=False))
 def test_a_search_takes_as_many_bugs_as_asked_each_in_its_own_file(
     paths: list[str], bugs: int, seed: int, draw: object
@@ -62,7 +62,7 @@ def test_a_search_takes_as_many_bugs_as_asked_each_in_its_own_file(
     assert len(taken) == len(set(taken)) <= min(bugs, len(paths))
 
 
-@settings(max_examples=10, deadline=None)  # thirty files are parsed for each
+@settings(max_examples=10)  # thirty files are parsed for each
 @given(st.integers(), st.integers(1, 4))
 def test_kinds_get_their_fair_share_where_every_attempt_succeeds(seed: int, each: int) -> None:
     files = spread([candidate(f"p{number}/m.py") for number in range(30)], seed)

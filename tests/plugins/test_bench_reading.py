@@ -80,7 +80,7 @@ def test_the_surest_findings_come_first() -> None:
 
 
 @given(st.lists(JSON, max_size=5))
-@settings(max_examples=30, deadline=None)  # the first looks at every file of the shelf
+@settings(max_examples=30)  # the first looks at every file of the shelf
 def test_any_list_is_a_report_that_can_be_scored(items: list[object]) -> None:
     report = read_report(items, SHELF.names)
     assert len(report.findings) + report.set_aside == len(items)

@@ -40,7 +40,7 @@ def found(root: Path) -> tuple[str, list[str]]:
     return discovery.rules, [file.path for file in discovery.files]
 
 
-@settings(max_examples=15, deadline=None)  # each example starts git four times
+@settings(max_examples=15)  # each example starts git four times
 @given(rules=rule_files)
 def test_the_walk_finds_what_git_lists(place: Path, rules: dict[str, list[str]]) -> None:
     with tempfile.TemporaryDirectory(dir=place) as folder:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planloom.clients import Endpoint, FatalError, ModelError, PermanentError, QuotaError, TransientError
@@ -191,7 +191,6 @@ def test_the_wait_the_server_asks_for_is_read(headers: dict[str, str], wait_s: f
     assert caught.value.retry_after_s == wait_s
 
 
-@settings(deadline=None)  # a busy machine is no fault of the code
 @given(st.text())
 def test_no_retry_after_header_is_a_fault_of_its_own(text: str) -> None:
     wait_s = wait_asked_s({"retry-after": text}, NOON)

@@ -80,7 +80,7 @@ def _same(store: SqliteStore, ledger: Ledger) -> None:
     )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(_deeds)
 def test_the_books_are_what_the_calls_went_through(deeds: list[Deed]) -> None:
     async def scenario(path: Path) -> None:
@@ -125,7 +125,7 @@ async def _one_call(store: SqliteStore, number: int, fate: str, peaks: list[int]
 _FATES = ["settle twice", "lose, then settle", "release", "cancel", "lose", "leave open"]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.sampled_from(_FATES), max_size=30), st.integers(0, 200))
 def test_calls_that_live_side_by_side_never_pass_the_cap(fates: list[str], cap: int) -> None:
     async def scenario(path: Path) -> None:

@@ -275,14 +275,14 @@ def holds_only_data(value: Any, seen: int = 0) -> bool:
     return value is None or isinstance(value, int | float | str | bool | range)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(programs())
 def test_a_generated_program_means_what_python_means(source: str) -> None:
     check_against_python(source)
 
 
 @pytest.mark.slow
-@settings(max_examples=MANY, deadline=None)
+@settings(max_examples=MANY)
 @given(programs())
 def test_many_generated_programs_mean_what_python_means(source: str) -> None:
     check_against_python(source)

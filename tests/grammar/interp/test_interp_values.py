@@ -184,7 +184,7 @@ def test_sets_keep_their_order_whatever_the_hash_seed(run: Any) -> None:
 # --- limits -------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(1, 60))
 def test_steps_grow_in_step_with_the_work(size: int) -> None:
     import asyncio

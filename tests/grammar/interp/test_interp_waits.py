@@ -69,7 +69,7 @@ def _outcome(host: Any, source: str) -> Any:
 
 
 # The host is cleared for each example.
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=BODIES)
 def test_a_plan_gives_the_same_and_asks_in_the_same_order_whether_its_word_waits_or_not(
     host: Any, body: list[str]

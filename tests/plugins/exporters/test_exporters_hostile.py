@@ -107,32 +107,32 @@ def test_every_file_can_be_written_as_utf_8(exporter: Exporter, text: str, repor
 
 
 @given(texts=TEXTS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_any_text_leaves_findings_json_valid(texts: list[str], report_of: ReportOf) -> None:
     assert SHAPE.is_valid(json.loads(findings_json(report_of(texts))))
 
 
 @given(texts=TEXTS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_any_text_leaves_sarif_valid(texts: list[str], report_of: ReportOf) -> None:
     assert list(validation_errors(json.loads(sarif(report_of(texts))))) == []
 
 
 @given(texts=TEXTS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_text_leaves_the_headings_of_markdown_unchanged(texts: list[str], report_of: ReportOf) -> None:
     assert headings(report_markdown(report_of(texts))) == headings(report_markdown(report_of(["plain"])))
 
 
 @given(texts=TEXTS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_text_in_markdown_makes_no_link_image_or_html(texts: list[str], report_of: ReportOf) -> None:
     kinds = {token.type for token in _tokens(report_markdown(report_of(texts)))}
     assert not kinds & {"link_open", "image", "html_block", "html_inline", "code_block", "hr", "blockquote_open"}
 
 
 @given(texts=TEXTS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_text_leaves_the_elements_of_the_page_unchanged(
     texts: list[str], report_of: ReportOf, plain_skeleton: list[str]
 ) -> None:
@@ -141,7 +141,7 @@ def test_any_text_leaves_the_elements_of_the_page_unchanged(
 
 
 @given(texts=TEXTS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_no_text_brings_an_address_or_a_handler_into_the_page(texts: list[str], report_of: ReportOf) -> None:
     attributes = [pair for _, attributes in Page(report_html(report_of(texts))).tags for pair in attributes.items()]
     assert not [name for name, _ in attributes if name.startswith("on") or name in ("src", "style", "action", "srcset")]
