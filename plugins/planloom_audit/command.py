@@ -23,6 +23,7 @@ from planloom.cli.running import (
 )
 from planloom.terminal import interactive
 from planloom.trust import require_trust
+from planloom.wording import counted
 
 __all__ = ["audit"]
 
@@ -93,7 +94,7 @@ def audit(
         work = open_work(str(path), {**patterns, "wide": wide})
     tree = work.tree
     console.print(
-        f"{_count(len(tree.files), 'file')}, {_count(tree.lines, 'line')}, {_count(tree.tokens, 'token')}; "
+        f"{counted(len(tree.files), 'file')}, {counted(tree.lines, 'line')}, {counted(tree.tokens, 'token')}; "
         f"{len(tree.skipped)} not read"
     )
     options = AuditOptions(
@@ -134,7 +135,3 @@ def _check_text(text: str) -> None:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise Misuse("the text of --job holds bytes that are not UTF-8; write it in UTF-8") from error
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -25,6 +25,7 @@ from planloom.plugins import Registry
 from planloom.resuming import target_of
 from planloom.terminal import outcome_line
 from planloom.visible import visible
+from planloom.wording import counted
 from planloom_code import GRAMMAR
 
 from .report import AuditReport, Bug, Unread
@@ -188,17 +189,13 @@ def _ground(bug: Bug) -> str:
 
 def _basis(report: AuditReport) -> str:
     coverage = report.coverage
-    found = _count(len(report.bugs), "finding") if report.bugs else "No finding"
+    found = counted(len(report.bugs), "finding") if report.bugs else "No finding"
     undecided = f", {len(report.undecided)} undecided" if report.undecided else ""
     unseen = f"; {len(coverage.unseen)} seen by no scan that answered" if coverage.unseen else ""
     unread = f"; {len(report.skipped)} not read" if report.skipped else ""
     empty = coverage.files - coverage.covered - len(coverage.unseen)
     read = f"{coverage.covered} of them read" + (f", {empty} empty" if empty else "")
-    return f"{found}{undecided} in {_count(coverage.files, 'file')}, {read}{unseen}{unread}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    return f"{found}{undecided} in {counted(coverage.files, 'file')}, {read}{unseen}{unread}."
 
 
 def _write(registry: Registry, report: AuditReport, out: Path) -> str | None:

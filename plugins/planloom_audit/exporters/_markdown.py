@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from planloom.wording import counted
 from planloom_audit.report import SEVERITIES, AuditReport, Bug, Unread
 
 from . import _sentences
@@ -124,7 +125,7 @@ def _not_examined(report: AuditReport) -> Iterator[str]:
 
 def _how(report: AuditReport) -> Iterator[str]:
     yield "## How the run went"
-    yield f"{_sentences.counted(report.agents, 'worker')} in {_sentences.duration(report.seconds)}."
+    yield f"{counted(report.agents, 'worker')} in {_sentences.duration(report.seconds)}."
     if report.coverage.by_lens:
         rows = [(inline(lens), f"{read:,}") for lens, read in sorted(report.coverage.by_lens.items())]
         yield _table(("Lens", "Files read"), rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from planloom.wording import counted
 from planloom_audit.report import AuditReport, Bug, Unread
 
 from . import _sentences
@@ -39,7 +40,7 @@ def notices(report: AuditReport, left_out: int) -> list[dict[str, Any]]:
     ]
     said += [_notice("incomplete", "warning", text) for text in _sentences.caveats(report)]
     if left_out:
-        text = f"{_sentences.counted(left_out, 'finding')}, the least severe, did not fit; they are in findings.json."
+        text = f"{counted(left_out, 'finding')}, the least severe, did not fit; they are in findings.json."
         said.append(_notice("results-cut", "warning", text))
     return [*said, *_about_files(report)]
 
@@ -65,7 +66,7 @@ def _named(report: AuditReport, kind: str, files: Iterable[Unread]) -> Iterator[
         notice = _notice(kind, "warning", file.reason or _KINDS[kind])
         yield notice | {"locations": [{"physicalLocation": {"artifactLocation": where}}]}
     if len(files) > MOST_FILES_NAMED:
-        rest = _sentences.counted(len(files) - MOST_FILES_NAMED, "more notice")
+        rest = counted(len(files) - MOST_FILES_NAMED, "more notice")
         yield _notice(kind, "warning", f"{rest} of this kind; findings.json names them all.")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from planloom.wording import counted
 from planloom_audit.report import SEVERITIES, AuditReport, Bug, Cost
 
 from ._foreign import one_line
@@ -17,7 +18,6 @@ __all__ = [
     "basis",
     "caveats",
     "cost",
-    "counted",
     "coverage",
     "credits_text",
     "duration",
@@ -165,8 +165,3 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-
-
-def counted(number: int, noun: str) -> str:
-    """The number with its noun, such as ``1 file`` or ``1,373 files``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from planloom.plugins import Registry, load_plugins
+from planloom.wording import counted
 from planloom_bench._errors import BenchError, LeaksFound
 from planloom_bench._key import Key
 from planloom_bench.copying import (
@@ -29,7 +30,7 @@ from planloom_bench.mutators import Mutator
 from planloom_bench.sources import Source, open_source
 
 from .library import Built, Library
-from .search import build, counted_files
+from .search import build
 
 _STATE = ".build"
 _PARTS = ("audited", "hidden", "manifest.json")
@@ -131,8 +132,8 @@ def _deliver(out: Path, files: Iterable[CopiedFile], key: Key, manifest: Mapping
 
 
 def _report(source: Source, chosen: Chosen, built: Built, out: Path) -> None:
-    bugs = "1 bug" if len(built.entries) == 1 else f"{len(built.entries)} bugs"
-    click.echo(f"{bugs} planted in a copy of {counted_files(len(chosen.files))}: {out}")
+    bugs, files = counted(len(built.entries), "bug"), counted(len(chosen.files), "file")
+    click.echo(f"{bugs} planted in a copy of {files}: {out}")
     click.echo(f"not planted: {_counted(left.reason for left in built.left_out)}")
     click.echo(f"not copied: {_counted(chosen.left_out.values())}")
     click.echo(f"licence: {source.licence or 'none was found; see that you may use this library'}")

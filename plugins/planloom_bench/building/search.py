@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attrs
 
+from planloom.wording import counted
 from planloom_bench._errors import TooFewBugs
 from planloom_bench.mutators import TWELVE_KINDS, Mutator
 from planloom_bench.proving import Outcome
@@ -179,17 +180,12 @@ def _planted(attempt: Attempt, outcome: Outcome) -> Planted:
     )
 
 
-def counted_files(count: int) -> str:
-    """A number of files in words."""
-    return "1 file" if count == 1 else f"{count} files"
-
-
 def _too_few(built: Built, bugs: int) -> str:
     reasons = Counter(left.reason for left in built.left_out).most_common()
     files = "; ".join(f"{count} {reason}" for reason, count in reasons) or "none was left out"
     found = len(built.entries)
     return (
-        f"bugs asked for: {bugs}, that can be planted: {found}; of {counted_files(built.counts['files'])}, "
+        f"bugs asked for: {bugs}, that can be planted: {found}; of {counted(built.counts['files'], 'file')}, "
         f"{built.counts['plantable']} with examples that can prove a bug ({files}). Ask for {found} or fewer with "
         "--bugs, take what there is with --at-most, or allow more than one bug a file with --per-file"
     )
