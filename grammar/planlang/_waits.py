@@ -41,12 +41,11 @@ class _Marks:
 
     def collect(self, module: n.Module) -> None:
         """Find which names are bound to functions only, and which functions are used as values."""
-        self._bindings(module)
+        nodes = _all_nodes(module)
+        self._bindings(nodes)
         called: set[n.Node] = set()
-        waiting: list[n.Node] = [module]
         reads: list[n.Name] = []
-        while waiting:
-            node = waiting.pop()
+        for node in nodes:
             if isinstance(node, n.Call):
                 called.add(node.function)
                 word = self._runs_tasks(node)
@@ -56,7 +55,6 @@ class _Marks:
                 self.escaping.append(node)
             elif isinstance(node, n.Name):
                 reads.append(node)
-            waiting.extend(n.children(node))
         for name in reads:
             if name not in called and self._word_waits(name):
                 self.waiting_word_escapes = True
@@ -64,18 +62,15 @@ class _Marks:
             if binding is not None and name not in called and name not in binding.writes:
                 self.escaping.extend(self.known.get(binding) or [])
 
-    def _bindings(self, module: n.Module) -> None:
+    def _bindings(self, nodes: Sequence[n.Node]) -> None:
         functions: dict[Binding, list[_Function]] = {}
         sure: dict[Binding, int] = {}
-        waiting: list[n.Node] = [module]
-        while waiting:
-            node = waiting.pop()
+        for node in nodes:
             for name, function in _named_functions(node):
                 binding = self.names.of.get(name)
                 if binding is not None:
                     functions.setdefault(binding, []).append(function)
                     sure[binding] = sure.get(binding, 0) + 1
-            waiting.extend(n.children(node))
         for binding, found in functions.items():
             self.known[binding] = found if sure[binding] == len(binding.writes) else None
             if self.known[binding] is None:
@@ -98,11 +93,15 @@ class _Marks:
     # ---- what waits
 
     def round(self, module: n.Module) -> bool:
-        """Mark everything once more; say whether anything changed."""
+        """Mark everything once more; say whether another round may change anything."""
         self.changed = False
-        self.values_wait = self.waiting_word_escapes or any(function.body_waits for function in self.escaping)
+        self.values_wait = self._some_value_waits()
         self._mark(module)
-        return self.changed
+        # A round goes from the leaves up: where nothing is called by a name or as a value, one is all it takes.
+        return self.changed and (bool(self.known) or self.values_wait != self._some_value_waits())
+
+    def _some_value_waits(self) -> bool:
+        return self.waiting_word_escapes or any(function.body_waits for function in self.escaping)
 
     def _mark(self, node: n.Node) -> bool:
         if isinstance(node, n.Def | n.Lambda):
@@ -161,6 +160,17 @@ class _Marks:
         if isinstance(function, n.Lambda):
             return n.ALWAYS if function.body_waits else n.NEVER
         return n.ASK if self.values_wait else n.NEVER
+
+
+def _all_nodes(module: n.Module) -> list[n.Node]:
+    """Return all nodes of a plan, each before those below it, later ones first."""
+    found: list[n.Node] = []
+    waiting: list[n.Node] = [module]
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        waiting.extend(n.children(node))
+    return found
 
 
 def _named_functions(node: n.Node) -> list[tuple[n.Name, _Function]]:
