@@ -71,14 +71,12 @@ def children(node: Node) -> list[Node]:
     found: list[Node] = []
     for field in node.fields:
         value = getattr(node, field)
-        if value is None:
-            continue
         if isinstance(value, Node):
             found.append(value)
-            continue
-        for item in value:
-            if isinstance(item, Node):
-                found.append(item)
-            elif isinstance(item, list):
-                found.extend(item)
+        elif value:
+            for item in value:
+                if isinstance(item, Node):
+                    found.append(item)
+                elif isinstance(item, list):
+                    found.extend(item)
     return found

@@ -28,6 +28,7 @@ class Survey:
         self.source, self.module, self.names, self.vocabulary, self.whole = source, module, names, vocabulary, whole
         self.faults: list[Fault] = []
         self.parent: dict[n.Node, n.Node] = {}
+        self._handed: dict[n.Node, list[Handed]] = {}
         self._by_type: dict[type[n.Node], list[n.Node]] = {}
         self._visit(module)
         self.owner: dict[int, Function | n.Generator] = {
@@ -116,8 +117,11 @@ class Survey:
 
     def handed(self, call: n.Call) -> list[Handed]:
         """Return the arguments of ``call`` that hold functions for its word to run as tasks."""
-        word = self.word(call)
-        return handed(word, call) if word is not None and word.runs_tasks else []
+        found = self._handed.get(call)
+        if found is None:
+            word = self.word(call)
+            found = self._handed[call] = handed(word, call) if word is not None and word.runs_tasks else []
+        return found
 
     def functions_in(self, argument: n.Node) -> list[Function]:
         """Return the functions that an argument holds: written there or by name."""

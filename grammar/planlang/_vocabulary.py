@@ -137,16 +137,19 @@ class Vocabulary:
             if entry.name in self._entries:
                 raise ValueError(f"two words are named `{entry.name}`")
             self._entries[entry.name] = entry
+        # A check looks into them at every node.
+        self._words = {n: e for n, e in self._entries.items() if isinstance(e, Word)}
+        self._values = {n: e for n, e in self._entries.items() if isinstance(e, Value)}
 
     @property
-    def words(self) -> dict[str, Word]:
+    def words(self) -> Mapping[str, Word]:
         """The words, by name, in the order they were given."""
-        return {n: e for n, e in self._entries.items() if isinstance(e, Word)}
+        return self._words
 
     @property
-    def values(self) -> dict[str, Value]:
+    def values(self) -> Mapping[str, Value]:
         """The values, by name, in the order they were given."""
-        return {n: e for n, e in self._entries.items() if isinstance(e, Value)}
+        return self._values
 
     def get(self, name: str) -> Word | Value | None:
         """Return the entry of that name, or ``None``."""
