@@ -122,9 +122,9 @@ def _unparsable(finished: Finished, work: AuditWork) -> list[Unread]:
 def _notes(finished: Finished, run: AuditRun) -> Iterator[str]:
     outcome, attempts = finished.outcome, finished.row.facts.get("planning", ())
     if run.unasked:
-        yield f"{len(run.unasked)} questions could not be asked: {run.unasked[0]}"
+        yield f"{counted(len(run.unasked), 'question')} could not be asked: {run.unasked[0]}"
     if run.set_aside:
-        yield f"{len(run.set_aside)} items of workers' replies could not be used: {run.set_aside[0]}"
+        yield f"{counted(len(run.set_aside), 'item')} of workers' replies could not be used: {run.set_aside[0]}"
     if attempts:
         tokens = sum(attempt["prompt_tokens"] or 0 for attempt in attempts)
         yield (
@@ -132,7 +132,7 @@ def _notes(finished: Finished, run: AuditRun) -> Iterator[str]:
             f"{show_credits(sum(attempt['price'] for attempt in attempts))} credits at full price"
         )
     if outcome.holes:
-        yield f"{outcome.holes} workers or questions are missing from this outcome"
+        yield f"{counted(outcome.holes, 'hole')}: workers or questions are missing from this outcome"
     if outcome.status != "completed":
         yield (
             f"the audit is {outcome.status} and its plan came to no result: what its scans reported so far is listed "

@@ -48,4 +48,4 @@ def _summary(rows: int, rules: list[Rule]) -> str:
     if records:
         listed = ", ".join(records[:_NAMED_IN_SUMMARY])
         said += f" Reports that were planted bugs when measured: {listed}."
-    return f"{said} Most such reports are false alarms, so read the code before acting on one."[:600]
+    return f"{said} A report may be a false alarm, so read the code before acting on it."[:600]
