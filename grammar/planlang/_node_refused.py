@@ -42,5 +42,5 @@ class BadTarget(Node):
     __slots__ = ("value",)
 
     def __init__(self, start: int, end: int, value: Node) -> None:
-        super().__init__(start, end, 1 + value.height)
+        super().__init__(start, end)  # as high as what is looked at
         self.value = value
