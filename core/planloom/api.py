@@ -56,26 +56,28 @@ async def open(  # noqa: A001 - read as `planloom.open`
     *,
     config: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
+    read_only: bool = False,
 ) -> AsyncIterator[Planloom]:
     """Give planloom as it is configured for a folder.
 
     :param folder: the working folder; the process's own when ``None``.
     :param config: read this file instead of the folder's ``planloom.toml``.
     :param store: keep answers and runs there, instead of where the configuration says.
+    :param read_only: runs are only listed, followed and replayed, also from a store that cannot be written.
     :raises ConfigurationError: something in the configuration is wrong. :raises StoreError: the store cannot be opened.
     """
     base = Path.cwd() if folder is None else Path(folder)
     registry = load_plugins()
     settings = load_settings(registry, folder=base, config=None if config is None else Path(config))
     path = base / settings.store_path if store is None else Path(store)
-    async with open_with(registry, attrs.evolve(settings, store_path=str(path))) as loom:
+    async with open_with(registry, attrs.evolve(settings, store_path=str(path)), read_only=read_only) as loom:
         yield loom
 
 
 @asynccontextmanager
-async def open_with(registry: Registry, settings: Settings) -> AsyncIterator[Planloom]:
+async def open_with(registry: Registry, settings: Settings, *, read_only: bool = False) -> AsyncIterator[Planloom]:
     """Give planloom with these plugins and settings."""
-    async with open_loom(registry, settings) as loom:
+    async with open_loom(registry, settings, read_only=read_only) as loom:
         opened = Planloom(loom)
         try:
             yield opened

@@ -167,13 +167,14 @@ class Loom:
 
 
 @asynccontextmanager
-async def open_loom(registry: Registry, settings: Settings) -> AsyncIterator[Loom]:
+async def open_loom(registry: Registry, settings: Settings, *, read_only: bool = False) -> AsyncIterator[Loom]:
     """Open the configured store and give a loom on it.
 
+    :param read_only: nothing is to be written, so that a store which cannot be written will do.
     :raises StoreError: the store cannot be opened.
     """
     plugin = registry.get("store", settings.store_kind, StorePlugin)
-    store = plugin.open(settings.store_path)
+    store = plugin.opened(settings.store_path, read_only=read_only)
     loom = Loom(registry, settings, store)
     try:
         yield loom

@@ -377,11 +377,18 @@ class StorePlugin:
     :ivar name: what ``store.kind`` says.
     :ivar open: opens (and where needed makes or migrates) the store at a location; the location is a path for embedded
         stores. ``:memory:`` gives one that ends with the process.
+    :ivar read: opens one to be read, also where it cannot be written, and there refuses each write with a
+        :class:`planloom.StoreError`; ``None`` when this kind has no other way than ``open``.
     :ivar tools: gives the tools to look after the store at a location; ``None`` when this kind has none.
-    :raises StoreError: from ``open``: locked, too new, unreadable, no room.
+    :raises StoreError: from ``open`` and ``read``: locked, too new, unreadable, no room.
     """
 
     name: str
     summary: str
     open: Callable[[str | Path], Store]
+    read: Callable[[str | Path], Store] | None = None
     tools: Callable[[str | Path], StoreTools] | None = None
+
+    def opened(self, location: str | Path, *, read_only: bool = False) -> Store:
+        """Return the store at a location, opened to be read alone where that is said."""
+        return (self.read or self.open)(location) if read_only else self.open(location)

@@ -17,15 +17,24 @@ from planloom.stores import Store, StorePlugin
 if TYPE_CHECKING:
     from planloom.store_tools import StoreTools
 
-    from ._store import BUSY_TIMEOUT_S, LEASE_S, SqliteStore, open_store
+    from ._store import BUSY_TIMEOUT_S, LEASE_S, SqliteStore, open_store, read_store
     from ._tools import SqliteTools, check_store
 
-__all__ = ["BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "SqliteTools", "check_store", "open_store", "register_stores"]
+__all__ = [
+    "BUSY_TIMEOUT_S",
+    "LEASE_S",
+    "SqliteStore",
+    "SqliteTools",
+    "check_store",
+    "open_store",
+    "read_store",
+    "register_stores",
+]
 
 __getattr__ = late_names(
     __name__,
     {
-        "_store": ("BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store"),
+        "_store": ("BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store", "read_store"),
         "_tools": ("SqliteTools", "check_store"),
     },
 )
@@ -39,6 +48,7 @@ def register_stores(register: Callable[[StorePlugin], None]) -> None:
             name="sqlite",
             summary="one file on a local disk, for any number of processes of one machine",
             open=_open,
+            read=_read,
             tools=_tools,
         )
     )
@@ -48,6 +58,12 @@ def _open(path: str | Path) -> Store:
     from ._store import open_store
 
     return open_store(path)
+
+
+def _read(path: str | Path) -> Store:
+    from ._store import read_store
+
+    return read_store(path)
 
 
 def _tools(path: str | Path) -> StoreTools:

@@ -7,10 +7,11 @@ a lock: a transaction in memory is over before a wait is felt, and SQLite's shar
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -38,10 +39,16 @@ _OLDEST = (3, 33)
 
 @attrs.frozen
 class Place:
-    """Where a store is, and how long to wait for its lock."""
+    """Where a store is, and how long to wait for its lock.
+
+    :ivar address: how SQLite is to open it, where that is not simply its path. :ivar check: raises
+        :class:`planloom.StoreError` after a read that was not to be trusted.
+    """
 
     location: str
     busy_timeout_s: float
+    address: str = ""
+    check: Callable[[], None] = lambda: None
 
     @property
     def in_memory(self) -> bool:
@@ -51,7 +58,8 @@ class Place:
     def connect(self) -> sqlite3.Connection:
         """Return a new connection without transactions of its own."""
         return sqlite3.connect(
-            self.location,
+            self.address or self.location,
+            uri=bool(self.address),
             timeout=self.busy_timeout_s,
             isolation_level=None,
             check_same_thread=False,
@@ -96,10 +104,10 @@ def _make_folder(file: Path) -> None:
         if folder.name == ".planloom" and not file.exists() and not (folder / ".gitignore").exists():
             (folder / ".gitignore").write_text("*\n")
     except OSError as error:
-        raise StoreError(
-            f"the folder {folder} for the store cannot be made ({error.strerror}); "
-            "make it yourself, or name another place with --store"
-        ) from error
+        what, step = f"the folder {folder} for the store cannot be made", "make it yourself, or name"
+        if os.path.isdir(folder):
+            what, step = f"the folder {folder} of the store cannot be used", "open it to this user, or name"
+        raise StoreError(f"{what} ({error.strerror}); {step} another place with --store") from error
 
 
 def _until_unlocked(connection: sqlite3.Connection, place: Place) -> None:
@@ -150,7 +158,9 @@ class Readers:
         """
         try:
             if self._shared is None:
-                return self._connection().execute(sql, values).fetchall()
+                found = self._connection().execute(sql, values).fetchall()
+                self._place.check()
+                return found
             with self._guard:
                 self._refuse_when_closed()
                 return self._shared.execute(sql, values).fetchall()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from pathlib import Path
 
 from planloom import StoreError, StoreFull, StoreLocked
 
-__all__ = ["concerns_the_store", "store_fault"]
+__all__ = ["concerns_the_store", "store_fault", "unwritable", "why_unwritable"]
 
 _PRIMARY = 0xFF
 """An extended result code carries its primary code in the low byte."""
@@ -45,14 +47,36 @@ def _other_fault(code: int, error: sqlite3.Error, where: str) -> str:
         sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_AUTH,
     ):
-        return (
-            f"the store {where} cannot be written ({error}); "
-            "make the file and its folder writable, or name another place with --store"
-        )
+        return unwritable(where, str(error))
     if code == sqlite3.SQLITE_CONSTRAINT:
         return f"the store {where} refused a row that is already there or does not fit ({error})"
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     return f"the store {where} failed with {name}: {error}; check its disk, or name another place with --store"
+
+
+def unwritable(where: str, error: str = "nothing more is known") -> str:
+    """Return what to say of a store that cannot be written.
+
+    :param error: the reason, where the file and its folder show none.
+    """
+    return (
+        f"the store {where} cannot be written ({why_unwritable(Path(where)) or error}); "
+        "make the file and its folder writable, or name another place with --store"
+    )
+
+
+def why_unwritable(file: Path) -> str:
+    """Return why a store's file cannot be written as it stands, empty where nothing is in the way.
+
+    SQLite writes its log into the file's folder, so that it needs both.
+    """
+    for place, what in ((file, "the file"), (file.parent, f"the folder {file.parent}")):
+        if not os.path.exists(place) or os.access(place, os.W_OK):
+            continue
+        if os.statvfs(place).f_flag & os.ST_RDONLY:
+            return f"{what} is on a disk that is mounted read-only"
+        return f"this user may not write {what}"
+    return ""
 
 
 def concerns_the_store(error: Exception) -> bool:

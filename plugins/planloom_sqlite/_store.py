@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from planloom.stores import (
 
 from . import _drivers, _events, _records
 from ._connections import MEMORY, Place, Readers, open_writer
+from ._faults import why_unwritable
 from ._ledger import ANSWER, VERSION, question_from, read_own_versions, read_replies, reply_from
 from ._operations import (
     AppendEvents,
@@ -48,10 +50,11 @@ from ._operations import (
     check_amount,
 )
 from ._packing import GONE, clean, unpack
+from ._reading import NoWriter, place_to_read, refuse_others
 from ._shelf import key_of
 from ._writer import Writer
 
-__all__ = ["BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store"]
+__all__ = ["BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store", "read_store"]
 
 LEASE_S = 60.0
 BUSY_TIMEOUT_S = 5.0
@@ -84,10 +87,26 @@ def open_store(
     return SqliteStore(place.location, writer, readers, clock)
 
 
-class SqliteStore:
-    """See :class:`planloom.stores.Store`; made by :func:`open_store`."""
+def read_store(
+    location: str | Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S, clock: Callable[[], float] = time.time
+) -> SqliteStore:
+    """Open the store at a path to read it, also where it cannot be written; elsewhere as :func:`open_store` does.
 
-    def __init__(self, where: str, writer: Writer, readers: Readers, clock: Callable[[], float]) -> None:
+    :raises StoreError: it cannot be opened; the text says what to do.
+    """
+    file = Path(location).expanduser()
+    if str(location) == MEMORY or not os.path.isfile(file) or not why_unwritable(file.resolve()):
+        return open_store(location, busy_timeout_s=busy_timeout_s, clock=clock)
+    place = place_to_read(file, busy_timeout_s)
+    with closing(place.connect()) as connection:
+        refuse_others(connection, file)
+    return SqliteStore(place.location, NoWriter(place.location), Readers(place, None), clock)
+
+
+class SqliteStore:
+    """See :class:`planloom.stores.Store`; made by :func:`open_store` and :func:`read_store`."""
+
+    def __init__(self, where: str, writer: Writer | NoWriter, readers: Readers, clock: Callable[[], float]) -> None:
         self._where = where
         self._writer = writer
         self._readers = readers

@@ -222,7 +222,7 @@ def replay(app: App, run: str, as_json: bool) -> int:
     """
 
     async def main() -> int:
-        async with open_with(app.registry, app.settings) as loom:
+        async with open_with(app.registry, app.settings, read_only=True) as loom:
             replayed = await loom.replay(run)
         if as_json:
             click.echo(json.dumps({"equal": replayed.equal, "result": replayed.outcome.result}, indent=2))

@@ -32,7 +32,7 @@ def runs(app: App, limit: int) -> None:
     """List the newest runs."""
     numbers = (Column(name, justify="right") for name in ("workers", "credits"))
     table = Table(Column("run", overflow="fold"), "status", *numbers, "began (UTC)", box=None, pad_edge=False)
-    with opened_store(app) as store:
+    with opened_store(app, read_only=True) as store:
         rows = store.runs(limit)
         for row in rows:
             table.add_row(Text(row.id), _status(store, row), _workers(store, row), _paid(store, row), _began(row))
@@ -78,7 +78,7 @@ def _under_way(store: Store, row: RunRow) -> bool:
 @app_command
 def show(app: App, run: str, as_json: bool, plan_alone: bool) -> None:
     """Show one run: status, phases, cost, what failed, and its result."""
-    with opened_store(app) as store:
+    with opened_store(app, read_only=True) as store:
         row = find_run(store, run)
         if plan_alone:
             click.echo(row.plan.rstrip("\n"))
@@ -156,6 +156,6 @@ def export(app: App, run: str, out: Path | None) -> None:
     They hold its record, plan, result, events and transcripts, whole.
     """
     folder = out or Path(run)
-    with opened_store(app) as store:
+    with opened_store(app, read_only=True) as store:
         export_run(store, find_run(store, run), folder)
     click.echo(f"wrote {', '.join(RUN_FILES)} below {folder}")

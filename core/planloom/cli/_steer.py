@@ -33,7 +33,7 @@ def follow(app: App, run: str, as_json: bool) -> int:
     """Show how a run goes until it ends; exits as the run did."""
 
     async def main() -> int:
-        async with open_with(app.registry, app.settings) as loom:
+        async with open_with(app.registry, app.settings, read_only=True) as loom:
             followed = loom.run(run)
             await (_print_events(followed) if as_json else _watch(followed))
             if not as_json:

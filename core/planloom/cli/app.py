@@ -126,16 +126,18 @@ def _refuse_tracked(store: str) -> None:
 
 
 @contextmanager
-def opened_store(app: App) -> Iterator[Store]:
+def opened_store(app: App, *, read_only: bool = False) -> Iterator[Store]:
     """Give the configured store, where no event loop is running.
 
+    :param read_only: nothing is to be written, so that a store which cannot be written will do.
     :raises StoreError: it cannot be opened.
     """
     import asyncio
 
     from planloom.stores import StorePlugin
 
-    store = app.registry.get("store", app.settings.store_kind, StorePlugin).open(app.settings.store_path)
+    plugin = app.registry.get("store", app.settings.store_kind, StorePlugin)
+    store = plugin.opened(app.settings.store_path, read_only=read_only)
     try:
         yield store
     finally:
