@@ -64,8 +64,8 @@ def check_module(source: str, vocabulary: Vocabulary, rules: Rules = DEFAULT_RUL
     if data is not None:
         return Checked(None, _problems([data], source, vocabulary))
     names = resolve(parsed.module, vocabulary)
-    mark(parsed.module, names, vocabulary)
     survey = Survey(parsed.source, parsed.module, names, vocabulary, parsed.whole)
+    mark(survey)
     for family in (check_names, check_attributes, check_calls, check_functions, check_tasks, check_changes):
         family(survey)
     faults.extend(survey.faults)

@@ -13,7 +13,7 @@ from . import _nodes as n
 from ._building import Building
 from ._faults import Fault
 from ._limits import DEFAULT_RULES, Rules
-from ._tables import Rule, Tables, tables
+from ._tables import Tables, tables
 from ._token import Token
 from ._tokenizer import Tokens, tokenize
 
@@ -101,7 +101,10 @@ class _Machine:
                     state = states[-1] = self._skip(*chain) if known is None else known
                     continue
                 length = rule.length
-                value = _reduced(rule, values[-length:] if length else [], building)
+                parts = values[-length:] if length else []
+                if rule.spliced:
+                    parts = _flat(rule.spliced, parts)
+                value = parts if rule.builder is None else rule.builder(building, parts)
                 if length:
                     del states[-length:], values[-length:]
                 state = rule.goto[states[-1]]
@@ -171,21 +174,17 @@ class _Machine:
         return 0
 
 
-def _reduced(rule: Rule, parts: list[Any], building: Building) -> Any:
-    spliced = rule.spliced
-    if spliced:
-        if spliced[0] == 0:
-            flat = parts[0]  # a growing repetition: extended in place, or it would be copied once an item
-            rest = 1
+def _flat(spliced: list[int], parts: list[Any]) -> list[Any]:
+    """Return ``parts`` with the lists at the places ``spliced`` laid flat."""
+    flat, rest = [], 0
+    if spliced[0] == 0:
+        flat, rest = parts[0], 1  # a growing repetition: extended in place, or it would be copied once an item
+    for at in range(rest, len(parts)):
+        if at in spliced:
+            flat.extend(parts[at])
         else:
-            flat, rest = [], 0
-        for at in range(rest, len(parts)):
-            if at in spliced:
-                flat.extend(parts[at])
-            else:
-                flat.append(parts[at])
-        parts = flat
-    return parts if rule.builder is None else rule.builder(building, parts)
+            flat.append(parts[at])
+    return flat
 
 
 def _next_line(tokens: list[Token], at: int) -> int:

@@ -43,7 +43,7 @@ class Binding:
 class Names:
     """What every name of a plan means.
 
-    :ivar of: the binding of each name that the plan binds.
+    :ivar of: the binding of each name that the plan binds. :ivar read: those of its names that are read.
     :ivar unknown: reads of names that are bound nowhere and mean nothing.
     :ivar early: reads at a place that no binding can reach.
     :ivar result: ``never``, ``maybe`` or ``always``: whether the plan assigns ``result``.
@@ -51,6 +51,7 @@ class Names:
 
     def __init__(self) -> None:
         self.of: dict[n.Name, Binding] = {}
+        self.read: set[n.Name] = set()
         self.bindings: list[Binding] = []
         self.unknown: list[n.Name] = []
         self.early: list[n.Name] = []
@@ -198,6 +199,7 @@ class _Walk:
             return
         binding.reads.append(name)
         self.names.of[name] = binding
+        self.names.read.add(name)
         here = binding.frame is self.frame or (binding.frame is None and not self.in_function)
         if here and not self.flow.may(binding):
             if binding.frame is None and name.id in BUILTINS:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,8 +31,10 @@ class Survey:
         self.faults: list[Fault] = []
         self.parent: dict[n.Node, n.Node] = {}
         self._handed: dict[n.Node, list[Handed]] = {}
-        self._by_type: dict[type[n.Node], list[n.Node]] = {}
+        self._by_type: defaultdict[type[n.Node], list[n.Node]] = defaultdict(list)
         self._visit(module)
+        self._reads = sorted(names.read, key=lambda name: name.start)
+        self._read_at = [name.start for name in self._reads]
         self.owner: dict[int, Function | n.Generator] = {
             id(node.scope): node for node in self.all(n.Def, n.Lambda, n.Generator)
         }
@@ -43,14 +47,14 @@ class Survey:
                     self._bind(target, assign.value)
 
     def _visit(self, top: n.Node) -> None:
-        waiting = [top]
+        waiting, parent, by_type = [top], self.parent, self._by_type
         while waiting:
             node = waiting.pop()
-            self._by_type.setdefault(type(node), []).append(node)
-            below = n.children(node)
-            for child in below:
-                self.parent[child] = node
-            waiting.extend(below[::-1])
+            by_type[type(node)].append(node)
+            if node.fields:
+                below = n.children(node)
+                parent.update(dict.fromkeys(below, node))
+                waiting.extend(below[::-1])
 
     def _bind(self, target: n.Node, function: Function) -> None:
         binding = self.names.of.get(target) if isinstance(target, n.Name) else None
@@ -84,9 +88,8 @@ class Survey:
             waiting.extend(n.children(node)[::-1])
 
     def read_in(self, node: n.Node) -> list[n.Name]:
-        """Return the names that are read in ``node``, of those that the plan binds."""
-        names = [inner for inner in self.within(node) if isinstance(inner, n.Name)]
-        return [name for name in names if name in self.names.of and name in self.names.of[name].reads]
+        """Return the names that are read in ``node``, of those that the plan binds, in source order."""
+        return self._reads[bisect_left(self._read_at, node.start) : bisect_left(self._read_at, node.end)]
 
     def text(self, node: n.Node, most: int = 90) -> str:
         """Return the source of ``node`` for a hint, or ``...`` where it is long."""
