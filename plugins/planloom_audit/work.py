@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from planloom.questions import Part
 from planloom_code import CodeError, Finding, Malformed, Place, normalise
 
 if TYPE_CHECKING:
+    from asyncio import Lock
+
     from planloom_code import SourceTree
 
 __all__ = ["AuditRun", "AuditWork", "finding_as_data", "open_work"]
@@ -161,6 +164,13 @@ class AuditRun:
         self.unasked: list[str] = []
         self.undecided: dict[str, dict[str, Any]] = {}
         self.lost_verdicts: Counter[str] = Counter()
+
+    @cached_property
+    def reading(self) -> Lock:
+        """Held while a reply is read."""
+        from asyncio import Lock  # a plan that is only checked does without
+
+        return Lock()
 
     @contextmanager
     def noting(self) -> Iterator[None]:

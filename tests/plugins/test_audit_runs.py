@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from planloom.testing.loopback import completion
+from planloom_audit.work import AuditRun
 
 SCAN_ALL = "found = dedupe(flatten([scan(s) for s in shards(tokens=100000)]))\n"
 
@@ -192,3 +193,31 @@ def test_two_screeners_disagree_only_where_they_answer_differently(bench: Any) -
         "conflicts": 0,
         "kappa_base": "0.0%",
     }
+
+
+def test_findings_of_replies_that_come_at_once_are_read_in_turns_of_the_event_loop_of_their_own(
+    bench: Any, code: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        lines = "".join(f"x{n} = {n}  # BUG\n\n\n\n\n\n\n\n\n\n\n\n" for n in range(5))
+        (code / f"many{number}.py").write_text(lines)
+    turn, read = 0, list[int]()
+    finding = AuditRun.finding
+
+    def noted(run: AuditRun, raw: object, source: str = "") -> Any:
+        if not run.rehearsal:
+            read.append(turn)
+        return finding(run, raw, source)
+
+    async def scenario() -> Any:
+        nonlocal turn
+        running = asyncio.ensure_future(bench.run("result = parallel([lambda p=p: scan([p]) for p in work()])\n"))
+        while not running.done():
+            await asyncio.sleep(0)
+            turn += 1
+        return await running
+
+    monkeypatch.setattr(AuditRun, "finding", noted)
+    monkeypatch.setattr("planloom_audit.words_find._TURN_S", 0.0)  # as if each took as long as a turn may
+    assert asyncio.run(scenario()).status == "completed"
+    assert len(read) == len(set(read)) > 30
