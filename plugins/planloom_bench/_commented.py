@@ -8,11 +8,11 @@ import tokenize
 from collections.abc import Iterator, Sequence
 
 from ._errors import ExamplesLeft
-from ._prompts import is_prompt
+from ._prompts import OF_IPYTHON, is_prompt
 
 __all__ = ["without_commented_examples"]
 
-_PERHAPS = re.compile(r"#.*>>>")
+_PERHAPS = re.compile(rf"#.*(?:>>>|{OF_IPYTHON})")
 _TEXT = re.compile(r"#+\s*[^#\s]")
 _END = re.compile(r"[\r\n]*\Z")
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from ._prompts import is_prompt
+from ._prompts import OF_IPYTHON, OF_SPHINX, is_prompt, may_hold_prompts
 
 __all__ = ["Literal", "example_elsewhere", "literals_with_examples"]
 
-_PROMPT_WITH_CODE = re.compile(r"^[ \t#]*>>>[ \t]*[^\s>=]", re.MULTILINE)
+_PROMPT_WITH_CODE = re.compile(rf"^[ \t#]*(?:>>>[ \t]*[^\s>=]|{OF_IPYTHON}[ \t]*\S|{OF_SPHINX})", re.MULTILINE)
 _PROMPT_WITH_ANSWER = re.compile(
     _PROMPT_WITH_CODE.pattern + r".*\n(?:[ \t#]*\.\.\..*\n)*[ \t#]*(?![ \t#]|>>>|\.\.\.)\S", re.MULTILINE
 )
@@ -50,7 +50,7 @@ def _with_examples(nodes: Sequence[ast.AST], lines: Sequence[str]) -> Iterator[a
     for node in nodes:
         if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in parts:
             value = _value(node)
-            if ">>>" in value and _holds_example(node, value, lines, id(node) in docstrings):
+            if may_hold_prompts(value) and _holds_example(node, value, lines, id(node) in docstrings):
                 yield node
 
 

@@ -17,14 +17,13 @@ from ._commented import without_commented_examples
 from ._errors import ExamplesLeft
 from ._line_ends import lines_with_ends
 from ._literals import Literal, example_elsewhere, literals_with_examples
-from ._prompts import without_examples
+from ._prompts import may_hold_prompts, without_examples
 
 __all__ = ["strip_examples"]
 
 _OPENING = re.compile(r"[rRuU]{0,2}(\"\"\"|'''|\"|')")
 # A docstring must not become empty: that would mark the functions that were described by examples alone.
 _NOTHING_LEFT = "Undescribed."
-_PROMPT = ">>>"
 
 
 def strip_examples(text: str) -> str:
@@ -33,12 +32,12 @@ def strip_examples(text: str) -> str:
     :raises ExamplesLeft: an example stands where it cannot be cut out line by line, or may stand in a text that this
         Python cannot parse.
     """
-    if _PROMPT not in text:
+    if not may_hold_prompts(text):
         return text
     try:
         return _stripped(text)
     except Unparsable as error:
-        raise ExamplesLeft(f"a text with {_PROMPT} in it {error.reason}; leave this file out") from error
+        raise ExamplesLeft(f"a text with prompts in it {error.reason}; leave this file out") from error
 
 
 def _stripped(text: str) -> str:

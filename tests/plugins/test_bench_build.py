@@ -201,7 +201,12 @@ def example(code: str, count: int = 3) -> str:
     ("text", "reason"),
     [
         ("X = 1\n", "has no examples"),
-        ("# >>> 1\n", "has no examples"),
+        ("# >>> 1\n", "has examples that are commented out"),
+        (example("1 # doctest: +SKIP"), "skips all of its examples"),
+        ("def f():\n    def g():\n        " + example("_ = 1"), "has prompts, and none where doctest looks"),
+        ('"""\n>>>f(1)\n2\n"""\n', "has an example that doctest cannot read"),
+        ('"""\nIn [1]: f(1)\nOut[1]: 2\n"""\n', "has transcripts of IPython, which doctest does not read"),
+        ('"""\n.. testoutput::\n\n   2\n"""\n', "has test blocks of Sphinx, which doctest does not read"),
         (example("_ = 1", 2), "has fewer than three examples"),
         ("def f(:\n" + example("_ = 1"), "is refused by this Python's grammar"),
         ("import no_such_module\n" + MODULE, "needs a package that is not installed"),

@@ -84,6 +84,17 @@ def test_comments_behind_code_lose_their_examples() -> None:
     assert strip_examples("x = f(2)  # >>> f(2)\ny = '# >>> f'\n") == "x = f(2)\ny = '# >>> f'\n"
 
 
+def test_transcripts_of_ipython_go_with_their_answers() -> None:
+    text = ["", "Before.", "", "In [1]: f(", "   ...: 2)", "Out[1]: 3", "", "In [12]: print(1)", "1", "", "After [1]."]
+    assert strip_examples(source(text)) == source(["", "Before.", "", "After [1]."])
+
+
+def test_test_blocks_of_sphinx_go_as_far_as_they_are_indented() -> None:
+    text = ["", "Before.", "", ".. testcode::", "", "   f(1)", "", "   f(2)", ".. testoutput::", "   :options: +SKIP"]
+    text += ["", "   1", "", "   2", "After."]
+    assert strip_examples(source(text)) == source(["", "Before.", "", "After."])
+
+
 def test_examples_behind_words_go_with_their_answers() -> None:
     text = source(["", "Example: >>> f(2)", "3", "", "Or ``>>> f(1)``.", "", "Last."])
     assert strip_examples(text) == source(["", "Last."])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tokenize
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +25,7 @@ from planloom_bench.proving.inside import jobs
 from planloom_code import SourceFile, Unparsable
 
 from .library import LeftOut, Library
+from .unread import what_stands_for_examples
 from .workers import Proofs
 
 __all__ = ["Candidate", "Examiner"]
@@ -33,12 +36,13 @@ SLOWEST_BASE_S = 1.0
 # A base near the limit is measured again, so that a moment's load does not decide.
 _NEAR_LIMIT_S = 0.5
 _FIRST_LIMIT_S = 10.0
+_GRAMMAR = "is refused by this Python's grammar"
 _NO_MODULE = (jobs.MISSING_MODULE, jobs.NO_IMPORT, jobs.NOT_LOADED)
 _REASONS = {
     jobs.MISSING_MODULE: "needs a package that is not installed",
     jobs.NO_IMPORT: "cannot be imported",
     jobs.NOT_LOADED: "another module is loaded in its place",
-    jobs.NOT_COLLECTED: "its examples cannot be collected",
+    jobs.NOT_COLLECTED: "has an example that doctest cannot read",
     jobs.TIMED_OUT: "its examples take too long",
     jobs.ENDED: "ends the interpreter",
     jobs.KILLED: "is ended by a signal",
@@ -85,17 +89,14 @@ class Examiner:
         if why is not None:
             return why
         job, outcome = self._first_run(proofs, source)
-        why = _unusable(source.path, outcome) or _too_few(source.path, outcome)
+        why = _unusable(source.path, outcome) or _too_few(source, outcome)
         return why or _second_run(proofs, source, job, outcome)
 
     def _at_sight(self, source: SourceFile) -> LeftOut | None:
         if ">>>" not in source.text:
-            return LeftOut(path=source.path, reason="has no examples")
-        try:
-            source.tree()
-        except Unparsable as error:
-            return LeftOut(path=source.path, reason="is refused by this Python's grammar", detail=error.reason)
-        return None
+            return LeftOut(path=source.path, reason=what_stands_for_examples(source.text))
+        refused = _refused(self._root / source.path, source)
+        return None if refused is None else LeftOut(path=source.path, reason=_GRAMMAR, detail=refused)
 
     def _first_run(self, proofs: Proofs, source: SourceFile) -> tuple[Job, Outcome]:
         """The first way to run the file in which its examples pass, else the first in which it can be imported."""
@@ -128,6 +129,20 @@ class Examiner:
         )
 
 
+def _refused(location: Path, source: SourceFile) -> str | None:
+    """Why Python would not import a file: its text does not parse, or its mark and its cookie name two encodings."""
+    try:
+        source.tree()
+        with location.open("rb") as file:
+            if file.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
+                tokenize.detect_encoding(file.readline)
+    except Unparsable as error:
+        return error.reason
+    except (OSError, SyntaxError) as error:
+        return str(error)
+    return None
+
+
 def _unusable(path: str, outcome: Outcome) -> LeftOut | None:
     if outcome.fate == jobs.RAN and not outcome.failed:
         return None
@@ -137,11 +152,11 @@ def _unusable(path: str, outcome: Outcome) -> LeftOut | None:
     return LeftOut(path=path, reason=reason, detail=outcome.detail)
 
 
-def _too_few(path: str, outcome: Outcome) -> LeftOut | None:
+def _too_few(source: SourceFile, outcome: Outcome) -> LeftOut | None:
     if outcome.total >= LEAST_EXAMPLES:
         return None
-    reason = "has fewer than three examples" if outcome.total else "has no examples"
-    return LeftOut(path=path, reason=reason)
+    reason = "has fewer than three examples" if outcome.total else what_stands_for_examples(source.text)
+    return LeftOut(path=source.path, reason=reason)
 
 
 def _second_run(proofs: Proofs, source: SourceFile, job: Job, first: Outcome) -> Candidate | LeftOut:

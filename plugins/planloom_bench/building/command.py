@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +28,13 @@ from planloom_bench.leaks import describe, find_leaks
 from planloom_bench.mutators import Mutator
 from planloom_bench.sources import Source, open_source
 
-from .library import Built, Library
+from .library import Built, LeftOut, Library
+from .reasons import by_file, by_reason
 from .search import build
 
 _STATE = ".build"
 _PARTS = ("audited", "hidden", "manifest.json")
+Shown = Callable[[Sequence[LeftOut]], Iterable[str]]
 
 
 @click.command(name="build")
@@ -54,6 +55,7 @@ _PARTS = ("audited", "hidden", "manifest.json")
     help="Fetch a package's source archive, not its wheel. pip runs the archive's own build code to read it.",
 )
 @click.option("--type-checker", is_flag=True, help="Count in the manifest how many bugs mypy notices.")
+@click.option("--reasons", is_flag=True, help="Say file by file why nothing is planted in it.")
 @click.pass_context
 def build_command(
     context: click.Context,
@@ -68,6 +70,7 @@ def build_command(
     cache: Path | None,
     from_source: bool,
     type_checker: bool,
+    reasons: bool,
 ) -> None:
     """Plant bugs in a Python library with doctests.
 
@@ -76,6 +79,7 @@ def build_command(
     again.
     """
     registry = context.find_object(Registry) or load_plugins()
+    shown: Shown = by_file if reasons else by_reason
     _check_place(source, out)
     opened = open_source(
         source, scratch=out / _STATE / "source", cache=cache, revision=revision, from_source=from_source
@@ -93,14 +97,24 @@ def build_command(
         on_progress=_show_progress,
     )
     if not built.entries:
-        raise BenchError(f"no bug can be planted in {source}: {_counted(left.reason for left in built.left_out)}")
+        raise BenchError(_nothing(source, chosen, built, shown))
     files = copied_files(chosen, built.entries)
     key = key_of(files, built.entries, opened.name)
     manifest = manifest_of(opened, chosen, built, files, seed=seed)
     if type_checker:
         manifest["type_checker"] = noticed_by_mypy(files, key)
     _deliver(out, files, key, manifest, chosen)
-    _report(opened, chosen, built, out)
+    _report(opened, chosen, built, out, shown)
+
+
+def _nothing(source: str, chosen: Chosen, built: Built, shown: Shown) -> str:
+    lines = [f"no bug can be planted in {source}; copied, and nothing planted in:", *shown(built.left_out)]
+    if chosen.left_out:
+        lines += ["not copied:", *shown(chosen.left_out)]
+    lines.append(
+        "Give a library with doctests in its docstrings, three or more a file: `>>> f(1)`, and below it what that gives"
+    )
+    return "\n".join(lines)
 
 
 def _check_place(source: str, out: Path) -> None:
@@ -131,17 +145,12 @@ def _deliver(out: Path, files: Iterable[CopiedFile], key: Key, manifest: Mapping
     shutil.rmtree(out / _STATE)
 
 
-def _report(source: Source, chosen: Chosen, built: Built, out: Path) -> None:
+def _report(source: Source, chosen: Chosen, built: Built, out: Path, shown: Shown) -> None:
     bugs, files = counted(len(built.entries), "bug"), counted(len(chosen.files), "file")
     click.echo(f"{bugs} planted in a copy of {files}: {out}")
-    click.echo(f"not planted: {_counted(left.reason for left in built.left_out)}")
-    click.echo(f"not copied: {_counted(chosen.left_out.values())}")
+    for title, left_out in (("copied, and nothing planted in", built.left_out), ("not copied", chosen.left_out)):
+        click.echo("\n".join([f"{title}:", *shown(left_out)]))
     click.echo(f"licence: {source.licence or 'none was found; see that you may use this library'}")
-
-
-def _counted(reasons: Iterable[str]) -> str:
-    counts = Counter(reasons).most_common()
-    return "; ".join(f"{count} {reason}" for reason, count in counts) or "no file was left out"
 
 
 def _show_progress(stage: str, done: int, of: int) -> None:

@@ -20,6 +20,7 @@ from .choosing import Attempt, Choice
 from .journal import Journal, digest_of
 from .library import Built, LeftOut, Library, Planted
 from .order import spread
+from .reasons import counted_reasons
 from .workers import Proofs, Workers
 
 __all__ = ["MOST_FAILING", "Progress", "build"]
@@ -181,11 +182,10 @@ def _planted(attempt: Attempt, outcome: Outcome) -> Planted:
 
 
 def _too_few(built: Built, bugs: int) -> str:
-    reasons = Counter(left.reason for left in built.left_out).most_common()
-    files = "; ".join(f"{count} {reason}" for reason, count in reasons) or "none was left out"
     found = len(built.entries)
     return (
         f"bugs asked for: {bugs}, that can be planted: {found}; of {counted(built.counts['files'], 'file')}, "
-        f"{built.counts['plantable']} with examples that can prove a bug ({files}). Ask for {found} or fewer with "
-        "--bugs, take what there is with --at-most, or allow more than one bug a file with --per-file"
+        f"{built.counts['plantable']} with examples that can prove a bug ({counted_reasons(built.left_out)}). "
+        f"Ask for {found} or fewer with --bugs, take what there is with --at-most, or allow more than one bug a file "
+        "with --per-file"
     )

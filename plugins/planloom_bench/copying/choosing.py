@@ -15,7 +15,8 @@ import attrs
 
 from planloom_bench._errors import ExamplesLeft
 from planloom_bench._strip import strip_examples
-from planloom_code import Skipped, SourceFile, discover, read_source, shown_path
+from planloom_bench.building.library import LeftOut
+from planloom_code import Skipped, SourceFile, Unparsable, discover, read_source, shown_path
 
 __all__ = ["Chosen", "choose", "reason_to_leave_out", "written"]
 
@@ -27,6 +28,7 @@ _FOLDERS = {
 _TEST_FILES = frozenset({"conftest.py", "noxfile.py", "setup.py", "test.py", "tests.py"})
 _NEVER_SOURCE = frozenset({".git", ".hg", ".svn", "__pycache__"})
 _MARK = b"\xef\xbb\xbf"
+REFUSED_WITH_PROMPTS = "holds prompts and is refused by this Python's grammar"
 
 
 @attrs.frozen(kw_only=True)
@@ -35,12 +37,12 @@ class Chosen:
 
     :ivar files: the sources, by path.
     :ivar stripped: their texts without examples, by path.
-    :ivar left_out: why any other Python file is not among them, by path.
+    :ivar left_out: why any other Python file is not among them, in their order.
     """
 
     files: tuple[SourceFile, ...]
     stripped: Mapping[str, str]
-    left_out: Mapping[str, str]
+    left_out: tuple[LeftOut, ...]
 
 
 def choose(root: Path, *, everything: bool) -> Chosen:
@@ -48,31 +50,33 @@ def choose(root: Path, *, everything: bool) -> Chosen:
 
     :param everything: take no notice of version control and its ignored files: the folder is a copy of ours.
     """
-    files, stripped, left_out = [], {}, {}
+    files, stripped, left_out = [], {}, []
     for system_path, path in _python_files(root, everything):
         taken = _taken(root / system_path, path)
-        if isinstance(taken, str):
-            left_out[path] = taken
+        if isinstance(taken, LeftOut):
+            left_out.append(taken)
         else:
             source, stripped[path] = taken
             files.append(source)
-    return Chosen(files=tuple(files), stripped=stripped, left_out=left_out)
+    return Chosen(files=tuple(files), stripped=stripped, left_out=tuple(left_out))
 
 
-def _taken(location: Path, path: str) -> tuple[SourceFile, str] | str:
-    """A source with its text without examples, or the reason not to show it."""
+def _taken(location: Path, path: str) -> tuple[SourceFile, str] | LeftOut:
+    """A source with its text without examples, or why it is not shown."""
     reason = reason_to_leave_out(path)
     if reason is not None:
-        return reason
+        return LeftOut(path=path, reason=reason)
     source = read_source(location, path)
     if isinstance(source, Skipped):
-        return "is no Python text"
+        return LeftOut(path=path, reason="is no Python text", detail=source.reason)
     if hashlib.sha256(written(source, source.text)).hexdigest() != source.sha256:
-        return "cannot be written back byte for byte"
+        return LeftOut(path=path, reason="cannot be written back byte for byte", detail=source.encoding)
     try:
         return source, strip_examples(source.text)
-    except ExamplesLeft:
-        return "has an example that cannot be cut out"
+    except ExamplesLeft as error:
+        if isinstance(error.__cause__, Unparsable):
+            return LeftOut(path=path, reason=REFUSED_WITH_PROMPTS, detail=error.__cause__.reason)
+        return LeftOut(path=path, reason="has an example that cannot be cut out", detail=str(error).partition(";")[0])
 
 
 def _python_files(root: Path, everything: bool) -> Iterator[tuple[str, str]]:

@@ -43,7 +43,7 @@ def manifest_of(
         "lines": sum(count_lines(file.audited) for file in files),
         "size_bytes": sum(len(file.audited_data) for file in files),
         "file_time": FILE_TIME,
-        "not_copied": _counted(chosen.left_out.values()),
+        "not_copied": _counted(left.reason for left in chosen.left_out),
         "left_out": _counted(left.reason for left in built.left_out),
         "counts": dict(built.counts),
         "audited_sha256": digest_of_texts({file.path: file.audited for file in files}),

@@ -17,7 +17,10 @@ from .leak import Leak
 
 __all__ = ["answers_left", "prompts_left"]
 
-_BEGINS = re.compile(r"\s*(?P<mark>#[#\s]*|[rRuUbBfF]{0,2}(?:\"\"\"|'''))?\s*>>>\s*[^\s>=]")
+_BEGINS = re.compile(
+    r"\s*(?P<mark>#[#\s]*|[rRuUbBfF]{0,2}(?:\"\"\"|'''))?\s*"
+    r"(?:>>>\s*[^\s>=]|(?:In|Out)\s?\[\d+\]:\s*\S|\.\.\s(?:testcode|testoutput|ipython)::)"
+)
 _BEHIND_CODE = re.compile(r"(?P<code>.*?\S.*?)\s#+\s*>>>\s*[^\s>=]")
 _COMMENT = re.compile(r"\s*#+\s*[^\s#]")
 _QUOTES = ('"""', "'''")
@@ -28,7 +31,7 @@ _CLOSING = re.compile(r"\"\"\"|'''")
 def prompts_left(path: str, text: str) -> Iterator[Leak]:
     """Every line that an example begins on."""
     for number, line in enumerate(split_lines(text), start=1):
-        if ">>>" in line and (_BEGINS.match(line) or _is_behind_code(line)):
+        if _BEGINS.match(line) or _is_behind_code(line):
             message = f"an example is left: {line.strip()[:80]!r}; leave the file out of the library"
             yield Leak(path=f"audited/{path}", line=number, message=message)
 
@@ -50,7 +53,7 @@ def answers_left(path: str, audited: str, published: str, planted: Iterable[str]
 
 
 def _is_behind_code(line: str) -> bool:
-    match = _BEHIND_CODE.match(line)
+    match = _BEHIND_CODE.match(line) if ">>>" in line else None
     return match is not None and not any(match["code"].count(quote) % 2 for quote in "'\"")
 
 
