@@ -1,7 +1,9 @@
 """When an endpoint whose account is used up is asked again.
 
 Where the server says when the account is reset, then; otherwise after a minute, two, four, and so on up to sixteen, for
-half an hour in all. Each time one call is let through, and what it meets decides for the others.
+half an hour in all. Each time one call is let through, and what it meets decides for the others. A server whose time
+came and which refuses again is believed only where it names a longer wait than these: one that says "now" each time
+would be asked without a pause.
 """
 
 from __future__ import annotations
@@ -54,16 +56,16 @@ class Breaker:
 
     def trip(self, now: float, error: QuotaError) -> None:
         """Open it, or keep it open after a probe that met the same."""
+        asked_s, until = error.retry_after_s, None
+        if not self.is_open:
+            self._give_up_at = now + _PATIENCE_S
         hopeless = self.is_open and now >= self._give_up_at
-        until = None
-        if error.retry_after_s is not None:
-            until = datetime.now(UTC) + timedelta(seconds=error.retry_after_s)
-            self.probe_at = now + error.retry_after_s
-            self._give_up_at = self.probe_at + _PATIENCE_S
+        if asked_s is not None and (asked_s >= self._wait_s or not self.is_open):
+            until = datetime.now(UTC) + timedelta(seconds=asked_s)
+            self.probe_at = now + asked_s
+            self._give_up_at = max(self._give_up_at, self.probe_at + _PATIENCE_S)
             hopeless = False
         else:
-            if not self.is_open:
-                self._give_up_at = now + _PATIENCE_S
             self.probe_at = min(now + self._wait_s, max(now, self._give_up_at))
             self._wait_s = min(2 * self._wait_s, _LONGEST_WAIT_S)
         self.outage = Outage(reason=str(error), until=until, hopeless=hopeless)

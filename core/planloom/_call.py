@@ -5,7 +5,8 @@ Between two attempts it ends with its worker.
 
 Four attempts are made. One that was refused for the server's load does not count when the endpoint has answered
 somebody since: then the number in flight is being found, and the caller only came too early. The fourth waits for those
-that were sent before it, which tell which of the two it is.
+that were sent before it, which tell which of the two it is. An answer that cannot be read may have been billed and
+mostly comes again: it is asked for once more, and no third time.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from .workers import Asker
 __all__ = ["ATTEMPTS", "Call", "Errand", "EventSink", "Surroundings"]
 
 ATTEMPTS = 4
+UNREADABLE_ATTEMPTS = 2
 LONGEST_WAIT_S = 30.0
 LONGEST_RETRY_AFTER_S = 120.0
 _FOR_ITS_LOAD = ("rate_limited", "overloaded")
@@ -87,7 +89,7 @@ class Call:
         self._open: str | None = granted.call_id
         self._billed = False
         self._attempt = 0
-        self._faults = 0
+        self._faults = self._unreadable = 0
         self._refusals = 0
         self._answers = errand.lane.slots.answers
         self._waited_s = 0.0
@@ -202,6 +204,7 @@ class Call:
         slots, number = self._errand.lane.slots, self._turn.number
         if error.error_class not in _FOR_ITS_LOAD:
             self._faults += 1
+            self._unreadable += error.error_class == "malformed"
             return self._deserted or self._is_spent(error)
         slots.refused(number, _holding_s(error))
         if slots.answers != self._answers:
@@ -219,7 +222,7 @@ class Call:
 
     def _is_spent(self, error: TransientError) -> bool:
         too_long = (error.retry_after_s or 0) > LONGEST_RETRY_AFTER_S
-        return too_long or self._faults + self._refusals >= ATTEMPTS
+        return too_long or self._unreadable >= UNREADABLE_ATTEMPTS or self._faults + self._refusals >= ATTEMPTS
 
     def _wait_s(self, error: TransientError) -> float:
         """Return how long to wait: spread at random, doubling, and at least as long as the server asks."""

@@ -1,7 +1,9 @@
 """Finding the one JSON value in a model's reply that satisfies a schema.
 
 The whole text is tried first, so that a tag or a fence inside a string survives. Then thinking blocks are dropped, and
-every JSON value in what is left (in fences, in prose) is a candidate. NaN, infinities and duplicate keys are refused.
+every JSON value in what is left (in fences, in prose) is a candidate. NaN, infinities and duplicate keys are refused,
+and so is what no plan can hold and would end the whole run: integers of more than 64 bits, values nested too deeply.
+Half a pair of surrogates, which no file can hold, is replaced as in texts.
 Two candidates that both satisfy the schema and differ are ambiguous: the first is not better than the second. What
 stands inside a value that breaks off with the reply is a piece of an answer, and never taken for one.
 """
@@ -15,6 +17,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import attrs
+
+from planlang import Limits
 
 from .workers import Schema
 
@@ -30,6 +34,10 @@ _MAX_WASTED_CHARACTERS = 2_000_000
 _MAX_PROBLEMS = 8
 _MAX_PROBLEMS_SOUGHT = 64
 _PROBLEM_LENGTH = 120
+_MAX_DEPTH = Limits().data_depth
+_INTEGERS = range(-(2 ** (Limits().integer_bits - 1)), 2 ** (Limits().integer_bits - 1))
+_MAX_DIGITS = 20
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
@@ -130,7 +138,7 @@ def _next_start(text: str, position: int) -> int:
 
 _LITERALS = ("true", "false", "null", "NaN", "-Infinity", "Infinity")
 _LONGEST_LITERAL = len("-Infinity")
-_LENIENT = json.JSONDecoder()
+_LENIENT = json.JSONDecoder(parse_int=float)  # which knows no number that is too long
 
 
 def _extent(text: str, start: int) -> tuple[bool, int]:
@@ -172,7 +180,32 @@ def _strict(raw: str) -> Any:
             raise _Refused(f"{digits[:20]} is too large a number")
         return number
 
-    return json.loads(raw, parse_constant=refuse, object_pairs_hook=unique, parse_float=finite)
+    def held(digits: str) -> int:
+        if len(digits) > _MAX_DIGITS or (number := int(digits)) not in _INTEGERS:
+            raise _Refused(f"{digits[:20]} is too large a number")
+        return number
+
+    def parse(text: str) -> Any:
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=unique, parse_float=finite, parse_int=held)
+
+    value = parse(raw)
+    if _nests_deeper_than(_MAX_DEPTH, value):
+        raise _Refused("the JSON is nested too deeply")
+    return parse(_without_half_pairs(value)) if _SURROGATE.search(raw) else value
+
+
+def _nests_deeper_than(depth: int, value: Any) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    children = value.values() if isinstance(value, dict) else value
+    return depth == 0 or any(_nests_deeper_than(depth - 1, child) for child in children)
+
+
+def _without_half_pairs(value: Any) -> str:
+    """Return the value as JSON, with U+FFFD for each half of a pair of surrogates that stands alone."""
+    from .wire import storable
+
+    return storable(json.dumps(value, ensure_ascii=False))
 
 
 def _first_repeated(pairs: list[tuple[str, Any]]) -> str:

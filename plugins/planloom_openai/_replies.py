@@ -11,6 +11,9 @@ tool calls, with or without content              content, then the arguments of 
 ``content`` null or empty, finish reason stop    a reply with an empty text: not whole, the caller decides
 finish reason length, content_filter, error      a reply with the text so far and that reason: not whole
 finish reason missing, null or empty             a reply with finish reason ``None``
+eos, eos_token, complete, function_call, and     the reason of the standard that they stand for
+any reason in capitals
+any other finish reason                          a reply with that reason: not whole
 usage missing, a zero prompt, NaN, a fraction,   that count is ``None``: not said
 more than a billion
 model missing                                    the model that was asked
@@ -54,6 +57,15 @@ __all__ = ["read_reply"]
 ENVELOPE_KEYS = ("choices", "error", "model", "usage", "prompt_tokens", "completion_tokens")
 MESSAGE_KEYS = ("message", "finish_reason", "content", "text", "refusal", "tool_calls", "function", "arguments")
 READ_KEYS = frozenset(ENVELOPE_KEYS + MESSAGE_KEYS)
+# What TGI, Together, Cohere, Gemini and the API before tools call the reasons of the standard.
+FINISH_REASONS = {
+    "eos": "stop",
+    "eos_token": "stop",
+    "complete": "stop",
+    "function_call": "tool_calls",
+    "max_tokens": "length",
+    "safety": "content_filter",
+}
 
 
 def read_reply(answer: Answer, model: str, seconds: float, faults: FaultTable, now: datetime) -> Reply:
@@ -73,7 +85,7 @@ def read_reply(answer: Answer, model: str, seconds: float, faults: FaultTable, n
     text = faults.without_key(storable(_text_of(choice["message"])))
     return Reply(
         text=text,
-        finish_reason=text_in(choice.get("finish_reason")),
+        finish_reason=_finish_reason(choice),
         usage=_usage(value.get("usage"), text),
         seconds=seconds,
         model=faults.without_key(text_in(value.get("model")) or model),
@@ -100,6 +112,11 @@ def _first_choice(value: Any) -> Mapping[str, Any] | None:
     if isinstance(choice, Mapping) and isinstance(choice.get("message"), Mapping):
         return choice
     return None
+
+
+def _finish_reason(choice: Mapping[str, Any]) -> str | None:
+    reason = text_in(choice.get("finish_reason"))
+    return FINISH_REASONS.get(reason.lower(), reason.lower()) if reason else None
 
 
 def _text_of(message: Mapping[str, Any]) -> str:

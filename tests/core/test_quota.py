@@ -76,6 +76,29 @@ def test_a_reset_that_the_server_names_is_waited_for(tmp_path: Path) -> None:
     at_the_door(tmp_path / "store.db", account, scenario, speed=3_000.0, in_flight=4)
 
 
+@pytest.mark.parametrize("asked", ["0", "-5", "Sun, 29 Nov 2020 12:00:00 GMT"])
+def test_an_account_that_is_always_reset_by_now_is_not_asked_without_a_pause(tmp_path: Path, asked: str) -> None:
+    async def scenario(door: Doorway, server: LoopbackServer) -> None:
+        outcomes = await door.ask_all(TEN)
+        assert all(isinstance(outcome, RunStopped) for outcome in outcomes)
+        # At once, since that was said, and then as where nothing is said: after 1, 3, 7, 15 and 30 minutes.
+        assert server.total == 1 + 1 + 5
+
+    at_the_door(tmp_path / "store.db", used_up(**{"retry-after": asked}), scenario, speed=3_000.0, in_flight=1)
+
+
+def test_an_account_that_is_reset_when_nobody_lives_any_more_pauses_the_run(tmp_path: Path) -> None:
+    async def scenario(door: Doorway, server: LoopbackServer) -> None:
+        working = asyncio.ensure_future(door.ask_all(TEN))
+        await paused(door)
+        assert datetime.fromisoformat(door.fields("run.breaker")[0]["until"]) - datetime.now(UTC) < timedelta(days=367)
+        door.abort.set(RunCancelled("stopped"))
+        assert all(isinstance(outcome, RunCancelled) for outcome in await working)
+        assert server.total == 1
+
+    at_the_door(tmp_path / "store.db", used_up(**{"retry-after": "9" * 30}), scenario, speed=60.0, in_flight=1)
+
+
 def test_after_half_an_hour_the_run_stops_and_can_be_taken_up_again(tmp_path: Path) -> None:
     async def scenario(door: Doorway, server: LoopbackServer) -> None:
         outcomes = await door.ask_all(TEN)

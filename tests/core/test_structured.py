@@ -27,6 +27,15 @@ ITEMS = Schema(
     },
 )
 
+
+def nested(depth: int) -> list[Any]:
+    """Return empty lists in one another."""
+    value: list[Any] = []
+    for _ in range(depth - 1):
+        value = [value]
+    return value
+
+
 READ = {
     "alone": ('{"findings": []}', {"findings": []}),
     "in prose": ('I looked. {"findings": []} That is all.', {"findings": []}),
@@ -49,6 +58,11 @@ READ = {
     "braces in prose": ('The set {1, 2} is {empty}: {"findings": []}', {"findings": []}),
     "an answer, and half of another remark": ('{"findings": []} As {"is": "sa', {"findings": []}),
     "a byte order mark": ('\ufeff{"findings": []}', {"findings": []}),
+    "half a pair of surrogates": (r'{"findings": ["\ud800", "\ud83d\ude00"]}', {"findings": ["\ufffd", "\U0001f600"]}),
+    "what only looks like one": (r'{"findings": ["\\ud800"]}', {"findings": [r"\ud800"]}),
+    "the largest integer": ('{"findings": [9223372036854775807]}', {"findings": [2**63 - 1]}),
+    "the smallest integer": ('{"findings": [-9223372036854775808]}', {"findings": [-(2**63)]}),
+    "as deep as a plan can hold": ('{"findings": ' + "[" * 99 + "]" * 99 + "}", {"findings": nested(99)}),
 }
 
 
@@ -67,6 +81,11 @@ REFUSED = {
     "r57 NaN": ('{"findings": [], "confidence": NaN}', "NaN is not a JSON number"),
     "infinity": ('{"findings": [-Infinity]}', "-Infinity is not a JSON number"),
     "too large a number": ('{"findings": [1e999]}', "1e999 is too large a number"),
+    "an integer of 65 bits": ('{"findings": [9223372036854775808]}', "9223372036854775808 is too large a number"),
+    "one of 65 bits below zero": ('{"findings": [-9223372036854775809]}', "-9223372036854775809 is too large a number"),
+    "one of 5,000 digits": (f'{{"findings": [{"7" * 5_000}]}}', f"{'7' * 20} is too large a number"),
+    "deeper than a plan can hold": ('{"findings": ' + "[" * 100 + "]" * 100 + "}", "the JSON is nested too deeply"),
+    "surrogates that make two keys one": (r'{"findings": [], "\ud800": 1, "\ud801": 2}', "stands twice in one object"),
     "one key twice": ('{"findings": [], "findings": [1]}', "the key `findings` stands twice in one object"),
     "one key twice, deep": ('{"findings": [{"a": 1, "a": 1}]}', "the key `a` stands twice in one object"),
     "r57 two that differ": ('{"findings": [1]} {"findings": [2]}', "two different JSON values both fit the schema"),

@@ -64,6 +64,7 @@ def test_the_reset_of_a_limit_that_is_used_up_is_read(headers: Mapping[str, str]
         ('{"metadata": {"retry_after": 3}}', 3.0),
         ("you will regain access on 2026-12-01 at 00:00 utc.", 36 * 3_600.0),
         ("you will regain access on 2026-13-77", None),
+        ("try again in 99999999999999d", 366 * 86_400.0),
         ("try again later", None),
         ("", None),
     ],
@@ -75,4 +76,10 @@ def test_what_the_error_says_is_read_where_no_header_does(words: str, wait_s: fl
 @given(st.text(), st.sampled_from(["retry-after", "retry-after-ms", "x-ratelimit-reset", "a-ratelimit-tokens-reset"]))
 def test_no_header_is_a_fault_of_its_own(text: str, name: str) -> None:
     wait_s = wait_asked_s({name: text}, NOON, f"try again in {text}")
-    assert wait_s is None or wait_s >= 0
+    assert wait_s is None or 0 <= wait_s <= 366 * 86_400
+
+
+@pytest.mark.parametrize("name", ["retry-after", "retry-after-ms", "x-ratelimit-reset-tokens"])
+@pytest.mark.parametrize("number", ["1e300", "9" * 30])
+def test_a_wait_beyond_all_calendars_is_a_year(name: str, number: str) -> None:
+    assert wait_asked_s({name: number}, NOON) == 366 * 86_400

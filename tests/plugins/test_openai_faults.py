@@ -247,7 +247,7 @@ def test_a_server_that_speaks_no_http_is_transient() -> None:
 
     with pytest.raises(TransientError) as caught:
         asyncio.run(run())
-    assert caught.value.error_class == "transport"
+    assert caught.value.error_class == "malformed"
 
 
 @pytest.mark.parametrize(

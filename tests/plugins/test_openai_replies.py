@@ -122,6 +122,29 @@ def test_a_missing_finish_reason_is_none_and_the_reply_counts() -> None:
     assert (reply.finish_reason, reply.whole) == (None, True)
 
 
+@pytest.mark.parametrize(
+    ("said", "reason", "whole"),
+    [
+        ("eos", "stop", True),
+        ("eos_token", "stop", True),
+        ("STOP", "stop", True),
+        ("COMPLETE", "stop", True),
+        ("function_call", "tool_calls", True),
+        ("MAX_TOKENS", "length", False),
+        ("SAFETY", "content_filter", False),
+        ("none_such", "none_such", False),
+    ],
+)
+def test_other_words_for_the_reasons_of_the_standard_are_known(said: str, reason: str, whole: bool) -> None:
+    reply = ask(completion("yes", finish_reason=said))
+    assert (reply.finish_reason, reply.whole) == (reason, whole)
+
+
+def test_names_that_a_server_gives_are_kept_short() -> None:
+    reply = ask(completion("yes", finish_reason="r" * 1_000_000, model="m" * 1_000_000))
+    assert (reply.finish_reason, reply.model) == ("r" * 200, "m" * 200)
+
+
 # --- usage and model
 
 

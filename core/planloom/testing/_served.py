@@ -27,6 +27,8 @@ class Served:
     :ivar hang_up: close the connection behind the answer, though nothing said so.
     :ivar trickle_bytes: send the body so many bytes at a time, ``trickle_pause_s`` apart.
     :ivar padding_bytes: spaces sent behind the body, made while they are sent.
+    :ivar wire: sent as it is in the place of a head and a body, for what no server should say.
+    :ivar unasked: sent a moment after the answer, when the client may hold the connection for idle.
     """
 
     body: bytes = b""
@@ -41,6 +43,8 @@ class Served:
     trickle_bytes: int | None = None
     trickle_pause_s: float = 0.0
     padding_bytes: int = 0
+    wire: bytes | None = None
+    unasked: bytes = b""
 
     @property
     def json(self) -> Any:

@@ -52,6 +52,7 @@ HEAD_END = b"\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
 CHUNK_BYTES = 64 * 1024
 BACKLOG = 4096  # five hundred clients connect in one burst
+UNASKED_AFTER_S = 0.02
 REMEMBERED = 100  # requests kept whole; all are counted
 
 
@@ -138,6 +139,11 @@ class LoopbackServer:
     def url(self) -> str:
         """The base address of an endpoint, ``/v1`` included."""
         return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def open_connections(self) -> int:
+        """How many clients are connected."""
+        return len(self._open)
 
     async def __aenter__(self) -> LoopbackServer:
         loop = asyncio.get_running_loop()
@@ -245,6 +251,18 @@ class _Connection(asyncio.Protocol):
         if answer.drop:
             self._transport.abort()
             return
+        if answer.wire is not None:
+            self._transport.write(answer.wire)
+        else:
+            await self._send_whole(answer)
+        if answer.unasked:
+            await asyncio.sleep(UNASKED_AFTER_S)
+            self._transport.write(answer.unasked)
+        if answer.hang_up:
+            self._transport.close()
+
+    async def _send_whole(self, answer: Served) -> None:
+        """Send a head and a body, as far as it goes."""
         self._transport.write(_head(answer))
         stops = [at for at in (answer.cut_after_bytes, answer.hang_after_bytes) if at is not None]
         sent = 0
@@ -263,8 +281,6 @@ class _Connection(asyncio.Protocol):
                 await asyncio.sleep(answer.trickle_pause_s)
         if answer.chunked:
             self._transport.write(LAST_CHUNK)
-        if answer.hang_up:
-            self._transport.close()
 
 
 async def _silence(delay_s: float) -> None:

@@ -11,6 +11,8 @@ __all__ = ["Ambiguous", "count_in", "mapping_in", "parse_json", "storable", "tex
 MOST_TOKENS = 10**9
 """No model reads or writes more at once; a server that says so has miscounted, and is not to be paid by it."""
 
+LONGEST_NAME = 200
+
 
 class Ambiguous(ValueError):
     """A key that is read stands twice in one object, with different values."""
@@ -42,8 +44,9 @@ def storable(text: str) -> str:
 
 
 def text_in(value: Any) -> str | None:
-    """Return a text that says something, or ``None``."""
-    return storable(value) if isinstance(value, str) and value else None
+    """Return a short text that says something, such as a name, or ``None``; a long one is cut, since it is stored with
+    every reply."""
+    return storable(value[:LONGEST_NAME]) if isinstance(value, str) and value else None
 
 
 def mapping_in(value: Any) -> Mapping[str, Any]:

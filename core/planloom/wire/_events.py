@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import attrs
 
 __all__ = ["ServerEvent", "Unfinished", "events_in", "looks_like_events"]
+
+# A comment, with which gateways keep a stream open, begins with a colon, as no JSON does.
+_BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,64}(?::|(?:data|event|id|retry):)")
 
 
 class Unfinished(Exception):
@@ -23,7 +27,7 @@ class ServerEvent:
 
 def looks_like_events(content_type: str, body: bytes) -> bool:
     """Return whether a body is a stream of events, whatever its content type says."""
-    return content_type.lower().startswith("text/event-stream") or body[:64].lstrip()[:5] in (b"data:", b"event")
+    return content_type.lower().startswith("text/event-stream") or bool(_BEGINNING.match(body))
 
 
 def events_in(body: bytes) -> Iterator[ServerEvent]:

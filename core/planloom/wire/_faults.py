@@ -12,8 +12,9 @@ quota, credit or balance
 4xx that does not know the model         FatalError                             unknown_model              no
 4xx or 5xx that says too long; 413       PermanentError                         context_too_long           no
 4xx that says filtered                   PermanentError                         filtered                   no
-3xx                                      FatalError (never followed)            bad_request                no
-408; 409                                 TransientError                         timeout; server            no
+3xx that says where to                   FatalError (never followed)            bad_request                no
+below 400 otherwise; 407                 FatalError                             bad_request                no
+408; 409, 425                            TransientError                         timeout; server            no
 503, 529, 5xx that says overloaded       TransientError                         overloaded                 no
 500 and other 5xx                        TransientError                         server                     no
 502, 504, 520 to 524: a gateway lost     TransientError                         server                     maybe
@@ -117,7 +118,7 @@ class FaultTable:
     def refused(self, answer: Answer, now: datetime) -> ModelError:
         """Return the fault that an answer without status 2xx is."""
         if answer.status < 400:
-            return self._of(answer.status, self._redirect(answer.headers), None)
+            return self._no_answer(answer)
         refusal = self.refusal_in(_json_or_none(answer.body), answer.body)
         return self._of(answer.status, refusal, wait_asked_s(answer.headers, now, refusal.words))
 
@@ -134,7 +135,7 @@ class FaultTable:
         host, name = self._origin.host, self._origin.name
         return TransientError(
             f"{host} answered {answer.status} with something that is no {self._answer_name} ({reason}):"
-            f" {self._excerpt(answer.body)}; it will be asked again, check the url of endpoint `{name}` if it stays so",
+            f" {self._excerpt(answer.body)}; check the url of endpoint `{name}` if it stays so",
             error_class="malformed",
             http_status=answer.status,
             maybe_billed=True,
@@ -161,10 +162,13 @@ class FaultTable:
             models=tuple(_models_in(error)) or tuple(_models_in(value)),
         )
 
-    def _redirect(self, headers: Mapping[str, str]) -> Refusal:
-        """Return what a redirect says: where it points, without the query."""
-        location = headers.get("location", "").partition("?")[0].partition("#")[0]
-        return Refusal(message=f"a redirect to {self._short(location) or '(nowhere)'}")
+    def _no_answer(self, answer: Answer) -> ModelError:
+        """Return the fault of an answer that is neither an answer nor a refusal: mostly a redirect."""
+        location = self._short(answer.headers.get("location", "").partition("?")[0].partition("#")[0])
+        if location:
+            return self._fault(_REDIRECT, answer.status, Refusal(message=f"a redirect to {location}"), None, "", False)
+        refusal = Refusal(message="neither an answer nor a refusal")
+        return self._fault(_NO_ANSWER, answer.status, refusal, None, "", False)
 
     def _of(self, status: int, refusal: Refusal, wait_s: float | None) -> ModelError:
         return self._fault(_kind_of(status, refusal), status, refusal, wait_s, "", status in LOST_BY_GATEWAY)
@@ -224,11 +228,21 @@ _REDIRECT: _Kind = (
     "redirects are not followed with a key; set the url of endpoint `{origin.name}` to it",
 )
 _RATE: _Kind = (TransientError, "rate_limited", "try again later")
-_TIMEOUT: _Kind = (TransientError, "timeout", "it will be asked again")
+_TIMEOUT: _Kind = (TransientError, "timeout", "try again later")
 _BUSY: _Kind = (TransientError, "overloaded", "try again later")
-_SERVER: _Kind = (TransientError, "server", "it will be asked again")
+_SERVER: _Kind = (TransientError, "server", "try again later")
+_NO_ANSWER: _Kind = (FatalError, "bad_request", "check the url of endpoint `{origin.name}`, now {origin.url}")
+_PROXY: _Kind = (
+    FatalError,
+    "bad_request",
+    "the proxy on the way wants a name and password: put them into proxy of endpoint `{origin.name}`",
+)
 _NOT_FOUND: _Kind = (PermanentError, "bad_request", "check the url of endpoint `{origin.name}`, now {origin.url}")
 _BAD: _Kind = (PermanentError, "bad_request", "check the model's parameters against what the server takes")
+
+
+_WHATEVER_IT_SAYS = {401: _AUTH, 407: _PROXY, 408: _TIMEOUT, 409: _SERVER, 425: _SERVER}
+_WRONG_ADDRESS = frozenset({404, 405, 410, 421, 426})
 
 
 def _kind_of(status: int, refusal: Refusal) -> _Kind:
@@ -237,15 +251,12 @@ def _kind_of(status: int, refusal: Refusal) -> _Kind:
     if status == 429:
         says_quota = QUOTA_WORDS.search(refusal.words) and not RATE_WORDS.search(refusal.words)
         return _QUOTA if says_quota else _RATE
-    if status < 400:
-        return _REDIRECT
     return _client_fault(status, refusal.words) if status < 500 else _server_fault(status, refusal.words)
 
 
 def _client_fault(status: int, words: str) -> _Kind:
-    by_status = {401: _AUTH, 404: _NOT_FOUND, 408: _TIMEOUT, 409: _SERVER}
-    if status in (401, 408, 409):
-        return by_status[status]
+    if status in _WHATEVER_IT_SAYS:
+        return _WHATEVER_IT_SAYS[status]
     if UNKNOWN_MODEL.search(words):
         return _MODEL
     if FILTERED.search(words):
@@ -254,7 +265,7 @@ def _client_fault(status: int, words: str) -> _Kind:
         return _AUTH
     if status == 413 or TOO_LONG.search(words):
         return _LONG
-    return by_status.get(status) or _mended(words)
+    return _NOT_FOUND if status in _WRONG_ADDRESS else _mended(words)
 
 
 def _server_fault(status: int, words: str) -> _Kind:

@@ -34,6 +34,7 @@ __all__ = ["BODY_LIMIT_BYTES", "HttpxExchange"]
 BODY_LIMIT_BYTES = 64 * 1024 * 1024
 AFTER_END_S = 0.5
 TAIL_BYTES = 1024
+LONGEST_REASON = 120
 KEEP_ALIVE_S = 4.0  # servers on uvicorn close an idle connection after 5 s; a request sent into that is lost
 NEVER_SENT = (
     aiohttp.ClientConnectorError,
@@ -70,6 +71,8 @@ class HttpxExchange:
             fault = self._undecodable(error)
         except _TooLarge:
             fault = self._too_large()
+        except aiohttp.ClientResponseError as error:
+            fault = self._no_http(error)
         except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError) as error:
             fault = self._no_answer(error)
         else:
@@ -114,7 +117,18 @@ class HttpxExchange:
 
     def _undecodable(self, error: Exception) -> ModelError:
         return TransientError(
-            f"{self._origin.host} sent an answer that cannot be unpacked: {error}; it will be asked again",
+            f"{self._origin.host} sent an answer that cannot be unpacked: {error}; look at what stands between"
+            f" here and the model server of endpoint `{self._origin.name}` if it stays so",
+            error_class="malformed",
+            maybe_billed=True,
+        )
+
+    def _no_http(self, error: aiohttp.ClientResponseError) -> ModelError:
+        """Return the fault of an answer that breaks the rules of HTTP; the library draws it over several lines."""
+        wrong = self._origin.scrub(error.message.partition("\n")[0]).rstrip(":")[:LONGEST_REASON]
+        return TransientError(
+            f"what {self._origin.host} sent is no answer in HTTP ({wrong}); check the url of endpoint"
+            f" `{self._origin.name}`, and that what listens there is a model server",
             error_class="malformed",
             maybe_billed=True,
         )
@@ -137,6 +151,22 @@ class HttpxExchange:
             )
         )
         return TransientError(f"{what}: {said}; {next_step}", error_class="transport", maybe_billed=not unsent)
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Connections of which none is used again that said something unasked.
+
+    What a server sends on an idle connection would be taken for the answer to the next question: a gateway that sends
+    one answer twice shifts every later one by a question.
+    """
+
+    async def connect(self, *args: Any, **options: Any) -> aiohttp.connector.Connection:
+        """Return a connection on which nothing is waiting to be read."""
+        while True:
+            connection = await super().connect(*args, **options)
+            if connection.protocol is None or not connection.protocol.should_close:
+                return connection
+            connection.close()
 
 
 class _Posted(httpx.Request):
@@ -261,7 +291,7 @@ def _transport(origin: Origin) -> AiohttpTransport:
 
     def session() -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ssl=context, keepalive_timeout=KEEP_ALIVE_S),
+            connector=_Connector(limit=0, ssl=context, keepalive_timeout=KEEP_ALIVE_S),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
 

@@ -39,7 +39,7 @@ def wait_asked_s(headers: Mapping[str, str], now: datetime, words: str = "") -> 
     """
     for said in (_retry_after(headers, now), _resets(headers, now), _in_words(words, now)):
         if said is not None:
-            return said
+            return min(said, LONGEST_SAID_S)  # more is no time that a calendar has
     return None
 
 
@@ -90,8 +90,7 @@ def _in_words(words: str, now: datetime) -> float | None:
     found = IN_SENTENCE.search(words)
     if found:
         said = next(group for group in found.groups() if group)
-        seconds = _seconds_of(said) if said[-1].isalpha() else float(said)
-        return min(seconds, LONGEST_SAID_S)
+        return _seconds_of(said) if said[-1].isalpha() else float(said)
     day = ON_DAY.search(words)
     if day is None:
         return None
