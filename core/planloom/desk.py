@@ -16,7 +16,7 @@ import attrs
 from rich.console import Console
 from rich.text import Text
 
-from planlang import Program
+from planlang import Program, Vocabulary
 
 from ._budget_line import OnCap
 from ._errors import PlanHeld, PlanRefused, RunAborted
@@ -27,7 +27,8 @@ from .jobs import PricedPlan, decide, estimate_key, price_plan, recalled_plan, r
 from .kits import Finished, Kit
 from .lead import WrittenPlan
 from .loom import Job, Loom, Outcome, RunControl, ending_of, open_loom
-from .money import Spent
+from .money import Spent, show_credits
+from .planning import PLANNING, Planning, planning_key
 from .plugins import Registry
 from .settings import Settings
 from .stores import RunRow
@@ -64,27 +65,50 @@ class JobDesk:
     planned: Spent = attrs.field(factory=Spent)
     _budget: str = ""
 
-    def write(self, kit: Kit, sheet: str) -> WrittenPlan:
-        """Have the lead write the plan.
+    def write(self, kit: Kit, sheet: str, *, anew: bool = False) -> WrittenPlan:
+        """Have the lead write the plan, unless it has written one for this job and no higher budget.
 
+        :param anew: have another one written all the same.
         :raises RunAborted: the lead cannot be asked, or it was cancelled. :raises ModelError: it gave no answer.
         """
+        vocabulary = build_vocabulary(self.registry, self.settings, self.job.kits)
+        key = planning_key(self.settings, self.job, kit, vocabulary, sheet)
+        planning = (None if anew else self._earlier_planning(key)) or Planning(cap=self.job.cap, sheet=sheet)
+        if planning.source is None:
+            self._keep_planning(key, planning)
+            written = self._ask_lead(kit, vocabulary, planning.sheet, anew)
+            planning = attrs.evolve(planning, source=written.source, attempts=written.attempts)
+        elif planning.cap != self.job.cap:
+            budget = show_credits(planning.cap)
+            self.console.print(
+                f"the plan that the lead wrote for a budget of {budget} credits goes on; --new-plan has another written"
+            )
+        self._keep_planning(key, planning)
+        self.planned = planning.written().spent
+        return planning.written()
 
+    def _earlier_planning(self, key: str) -> Planning | None:
+        facts = self.recall(PLANNING, key)
+        planning = None if facts is None else Planning.from_facts(facts)
+        return planning if planning is not None and planning.cap <= self.job.cap else None
+
+    def _keep_planning(self, key: str, planning: Planning) -> None:
+        kept = {**self.job.facts.get("worked_out", {}), **planning.as_facts(key)}
+        self.job = attrs.evolve(self.job, facts={**self.job.facts, "sheet": planning.sheet, "worked_out": kept})
+
+    def _ask_lead(self, kit: Kit, vocabulary: Vocabulary, sheet: str, anew: bool) -> WrittenPlan:
         async def main(control: RunControl) -> WrittenPlan:
             async with open_loom(self.registry, self.settings) as loom:
                 self._budget = self._budget_of(loom.unfinished(self.job))
-                vocabulary = build_vocabulary(self.registry, self.settings, self.job.kits)
                 try:
-                    return await write_plan(loom, self.job, kit, vocabulary, sheet, self._budget, control)
+                    return await write_plan(loom, self.job, kit, vocabulary, sheet, self._budget, control, anew=anew)
                 except (RunAborted, ModelError) as error:
                     # What was spent is known by the books' name, which the next start of this job finds here.
                     status, _, reason = ending_of(error)
                     await loom.keep_unrun(self.job, "", status, str(reason), budget=self._budget)
                     raise
 
-        written = run_cancellable(main)
-        self.planned = written.spent
-        return written
+        return run_cancellable(main)
 
     def price(self, source: str, name: str) -> PricedPlan:
         """Check and rehearse a plan, and show what it would need.
@@ -108,7 +132,7 @@ class JobDesk:
                 args=self.job.args,
                 name=name,
             )
-        kept = {_ESTIMATE: {"key": key, "value": priced.as_facts()}}
+        kept = {**self.job.facts.get("worked_out", {}), _ESTIMATE: {"key": key, "value": priced.as_facts()}}
         self.job = attrs.evolve(self.job, facts={**self.job.facts, "worked_out": kept})
         at = " at the default prices; offline it is free" if priced.with_models else ""
         show_rehearsal(self.console, priced.with_models or priced.rehearsal, f"The plan ({name}), rehearsed{at}")

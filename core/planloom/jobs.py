@@ -19,7 +19,7 @@ from ._budget_line import BudgetLine
 from ._disk import Disk
 from ._errors import PlanRefused
 from ._pauses import Pauses
-from .front_door import Asker, FrontDoor
+from .front_door import Asker, FrontDoor, Mode
 from .gates import Decision, Gate
 from .kits import Kit, KitWork
 from .lead import WrittenPlan, lead_messages, write_program
@@ -40,8 +40,10 @@ __all__ = [
     "default_price",
     "fact_sheet",
     "kits_in",
+    "lead_questions",
     "price_plan",
     "require_roles",
+    "without_budget",
     "write_plan",
 ]
 
@@ -220,17 +222,36 @@ def _prices_and_limits(settings: Settings, cap: int) -> str:
     return "\n".join(lines)
 
 
+def without_budget(sheet: str) -> str:
+    """Return a fact sheet without its last line, the budget."""
+    return sheet.rpartition("\n")[0]
+
+
+def lead_questions(settings: Settings, job: Job, kit: Kit, vocabulary: Vocabulary, sheet: str) -> list[tuple[str, str]]:
+    """Return the first messages to the lead of a job."""
+    return lead_messages(resolved_prompt(kit, "lead", settings), vocabulary, job.text or kit.job, sheet)
+
+
 async def write_plan(
-    loom: Loom, job: Job, kit: Kit, vocabulary: Vocabulary, sheet: str, budget: str, control: RunControl | None = None
+    loom: Loom,
+    job: Job,
+    kit: Kit,
+    vocabulary: Vocabulary,
+    sheet: str,
+    budget: str,
+    control: RunControl | None = None,
+    *,
+    anew: bool = False,
 ) -> WrittenPlan:
     """Have the lead write the plan of a job, within the job's budget.
 
     :param control: cancels it; what the lead is then writing is still waited for, and kept.
+    :param anew: ask the lead also what the ledger has its answer to.
     :raises RunAborted: the lead cannot be asked, or it was cancelled. :raises ModelError: it gave no answer.
     """
     control = control or RunControl()
     settings = loom.settings
-    messages = lead_messages(resolved_prompt(kit, "lead", settings), vocabulary, job.text or kit.job, sheet)
+    messages = lead_questions(settings, job, kit, vocabulary, sheet)
 
     async def rehearse_source(source: str) -> Rehearsal:
         priced = await asyncio.to_thread(
@@ -245,7 +266,7 @@ async def write_plan(
         )
         return priced.rehearsal
 
-    asker = _LeadDesk(loom, budget, control)
+    asker = _LeadDesk(loom, budget, control, "refresh" if anew else "collect")
     await loom.open_budget(budget, job.cap)
     written = await write_program(messages, vocabulary, asker.ask, rehearse_source)
     control.abort.check()
@@ -258,7 +279,7 @@ class _LeadDesk:
     :ivar spent: what it cost so far at full price, in micro-credits.
     """
 
-    def __init__(self, loom: Loom, budget: str, control: RunControl) -> None:
+    def __init__(self, loom: Loom, budget: str, control: RunControl, mode: Mode) -> None:
         self._role = loom.settings.role("lead")
         self.spent = 0
         abort = control.abort
@@ -279,6 +300,7 @@ class _LeadDesk:
             pauses=pauses,
             disk=disk,
             at_quota="stop",
+            mode=mode,
         )
         self._asker = Asker(run="planning", thread="lead", started=lambda: None)
 

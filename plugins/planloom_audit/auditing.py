@@ -32,6 +32,7 @@ class AuditOptions:
     :ivar patterns: what was included and excluded.
     :ivar wide: offline rules with more false alarms run too.
     :ivar plan: a saved plan's name or a file; ``None`` lets the lead plan, where there is one.
+    :ivar new_plan: the lead plans anew, also where it has a plan for this job.
     :ivar repeat: which repeat of the job, from 0. :ivar refresh: whether workers are asked again what is answered.
     :ivar out: the folder of the report's files.
     """
@@ -40,6 +41,7 @@ class AuditOptions:
     patterns: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
     wide: bool = False
     plan: str | None = None
+    new_plan: bool = False
     text: str = ""
     cap: int = 0
     yes: bool = False
@@ -95,7 +97,11 @@ def plan_audit(
         yes=options.yes,
         on_cap=options.on_cap,
     )
-    written = _written(desk, sheet) if options.plan is None and _has_lead(settings) else None
+    if options.new_plan and not _has_lead(settings):
+        raise Misuse(
+            "--new-plan asks the lead, and none is configured; leave it out, or name a model for the role `lead`"
+        )
+    written = _written(desk, sheet, options.new_plan) if options.plan is None and _has_lead(settings) else None
     priced = _priced(desk, options, written)
     desk.approve(priced)
     return desk, priced
@@ -106,9 +112,9 @@ def run_audit(desk: JobDesk, priced: PricedPlan) -> Outcome:
     return desk.run(priced, found=_found)
 
 
-def _written(desk: JobDesk, sheet: str) -> WrittenPlan:
+def _written(desk: JobDesk, sheet: str, anew: bool) -> WrittenPlan:
     try:
-        return desk.write(AUDIT, sheet)
+        return desk.write(AUDIT, sheet, anew=anew)
     except ModelError as error:
         raise PlanloomError(
             f"the lead wrote no plan: {error}; run the same command again later, or a saved plan with --plan fixed"
@@ -143,7 +149,7 @@ def _no_plan(written: WrittenPlan) -> str:
         f"the lead wrote no acceptable plan in {len(written.attempts)} attempts; the last one:\n\n"
         + "\n\n".join(last.problems[:3])
         + "\n\nthe same question gets the same answers, which are known by now: run a saved plan with --plan fixed, "
-        "say more with --job, or name a stronger lead"
+        "say more with --job, ask the lead again with --new-plan, or name a stronger lead"
     )
 
 

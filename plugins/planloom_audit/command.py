@@ -45,6 +45,7 @@ class _Place(click.Path):
 @click.option(
     "--plan", metavar="NAME|FILE", help="A saved plan (fixed, fit) or a file; default: the lead's own, else fixed."
 )
+@click.option("--new-plan", is_flag=True, help="Have the lead write another plan than the one it wrote before.")
 @click.option("--job", "text", metavar="TEXT", default="", help="Tell the lead in your words what to look for.")
 @click.option("--cap", type=CREDITS, help="The budget in credits (default 150).")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Audit only files that match (as in .gitignore).")
@@ -61,6 +62,7 @@ def audit(
     path: Path,
     out: Path | None,
     plan: str | None,
+    new_plan: bool,
     text: str,
     cap: int | None,
     include: tuple[str, ...],
@@ -88,6 +90,8 @@ def audit(
     _check_text(text)
     if wide and not settings.offline:
         raise Misuse("--wide is about offline rules, and models are configured for this audit; leave it out")
+    if new_plan and plan is not None:
+        raise Misuse("--new-plan has the lead write a plan, and --plan names one; leave one of them out")
     console = say_console()
     patterns = {"include": include, "exclude": exclude}
     with console.status(Text(f"reading {path}")):
@@ -102,6 +106,7 @@ def audit(
         patterns=patterns,
         wide=wide,
         plan=plan,
+        new_plan=new_plan,
         text=text,
         cap=settings.cap if cap is None else cap,
         yes=yes,
