@@ -178,6 +178,40 @@ PLANTED: list[tuple[str, Callable[[Made], None], str]] = [
         lambda made: (made.audited / "also.py").symlink_to(made.library / "lib" / "rows.py"),
         "audited/lib/also.py: a link",
     ),
+    (
+        "a transcript of IPython",
+        lambda made: change(made.rows, "The sum of all rows.", "Sum.\n\n    In [3]: total([1])\n    Out[3]: 1\n"),
+        "audited/lib/rows.py:7: an example is left: 'In [3]: total([1])'",
+    ),
+    (
+        "a test block of Sphinx",
+        lambda made: change(made.rows, "The sum of all rows.", "The sum.\n\n    .. testoutput::\n\n       1\n    "),
+        "audited/lib/rows.py:7: an example is left: '.. testoutput::'",
+    ),
+    (
+        "an archive that is called a source",
+        lambda made: add(made.audited / "old.py", "PK\0\0"),
+        "audited/lib/old.py: no Python text: holds a NUL character in line 1",
+    ),
+    ("an archive", lambda made: add(made.audited / "lib.zip"), "audited/lib/lib.zip: no Python source"),
+    ("a packed file", lambda made: add(made.audited / "rows.py.gz"), "audited/lib/rows.py.gz: no Python source"),
+    ("a page", lambda made: add(made.audited / "rows.html"), "audited/lib/rows.html: no Python source"),
+    (
+        "a list of sources",
+        lambda made: add(made.folder / "audited" / "lib.egg-info" / "SOURCES.txt", "lib/rows.py\n"),
+        "audited/lib.egg-info/SOURCES.txt: what an installer noted",
+    ),
+    ("an empty folder", lambda made: (made.audited / ".git").mkdir(), "audited/lib/.git: an empty folder"),
+    (
+        "a folder's time",
+        lambda made: os.utime(made.audited, (1, 1)),
+        "audited/lib: was written at another time than the rest; `find audited -type d",
+    ),
+    (
+        "a name",
+        lambda made: add(made.audited / "library-01" / "more.py", "X = 1\n"),
+        "audited/lib/library-01/more.py: its name holds 'library-01', which only the key knows",
+    ),
     ("a time", lambda made: os.utime(made.rows, (1, 1)), "audited/lib/rows.py: was written at another time"),
     ("a mode", lambda made: made.rows.chmod(0o755), "audited/lib/rows.py: has another mode than the rest"),
     (
@@ -194,6 +228,21 @@ PLANTED: list[tuple[str, Callable[[Made], None], str]] = [
         "a place in the manifest",
         lambda made: change(made.folder / "manifest.json", '"kinds": {', '"worst": "lib/rows.py",\n  "kinds": {'),
         "tells of a bug: 'lib/rows.py'",
+    ),
+    (
+        "a module in the manifest",
+        lambda made: change(made.folder / "manifest.json", '"kinds": {', '"kinds": {\n    "lib.rows": 1,'),
+        "tells of a bug: 'lib.rows'",
+    ),
+    (
+        "sizes in the manifest",
+        lambda made: change(made.folder / "manifest.json", '"kinds": {', '"sizes": [120, 340],\n  "kinds": {'),
+        "manifest.json: holds sizes, which no build writes",
+    ),
+    (
+        "a field in a part of the manifest",
+        lambda made: change(made.folder / "manifest.json", '"seed":', '"functions": ["total"],\n    "seed":'),
+        "manifest.json: holds planted.functions, which no build writes",
     ),
     (
         "an id in the manifest",
@@ -222,6 +271,15 @@ CHANGED = {
 def test_without_the_library_a_change_is_still_found(made: Made, plant: Callable[[Made], None]) -> None:
     plant(made)
     assert find_leaks(made.folder) != ()
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="this system keeps no notes beside files")
+def test_a_note_that_the_file_system_keeps_is_found(made: Made) -> None:
+    try:
+        os.setxattr(made.rows, "user.bug", b"here")
+    except OSError as error:
+        pytest.skip(f"this file system keeps no notes beside files: {error}")
+    assert "audited/lib/rows.py: bears the attribute user.bug" in describe(made.leaks())
 
 
 def test_an_original_line_in_a_comment_is_named_without_the_library_too(made: Made) -> None:
