@@ -48,7 +48,7 @@ class OneWorker:
         self._label = (request.label or "worker")[:_LABEL_LENGTH]
         self._thread, self._place = thread, place
         self._status = "waiting"
-        self._began = 0.0
+        self._began: float | None = None
         self._left: Performed | None = None
         self.ended_at: float | None = None
 
@@ -57,6 +57,7 @@ class OneWorker:
 
         :raises RunAborted: the run must end.
         """
+        self._recorder.waits(self._thread, self._row)
         try:
             performed = await perform(self._request, Asker(run=self._run, thread=self._thread, started=self._started))
         except PlanloomError as error:
@@ -70,6 +71,13 @@ class OneWorker:
         self._count(performed)
         return performed
 
+    def drop(self, limit: int) -> None:
+        """Note that it is not started, since the run has started that many already."""
+        self._phase.dropped += 1
+        self._status, self._left = "dropped", Performed(value=None, error=f"beyond {limit} workers")
+        self._recorder.thread(self._thread, self._row)
+        self._recorder.emit("run.dropped", {"label": self._request.label, "limit": limit})
+
     def _started(self) -> None:
         if self._status != "waiting":
             return
@@ -78,6 +86,7 @@ class OneWorker:
         self._status, self._began = "running", self._recorder.seconds()
         if self._recorder.is_silent:
             return
+        self._recorder.waits_no_more(self._thread)
         fields = {"thread": self._thread, "label": self._label, "phase": self._phase.name}
         self._recorder.emit("run.agent_started", fields, at_s=self._began)
         self._recorder.thread(self._thread, self._row)
@@ -100,6 +109,10 @@ class OneWorker:
             self._phase.running -= 1
             self._phase.cancelled += 1
             self._finish("cancelled", Performed(value=None, error=why[:_ERROR_LENGTH]))
+        elif self._status == "waiting":
+            self._status, self._left = "cancelled", Performed(value=None, error=why[:_ERROR_LENGTH])
+            if self._recorder.waits_no_more(self._thread):
+                self._recorder.thread(self._thread, self._row)
 
     def _finish(self, status: str, left: Performed) -> None:
         self._status, self._left, self.ended_at = status, left, self._recorder.seconds()
@@ -114,7 +127,7 @@ class OneWorker:
                 "phase": self._phase.name,
                 "ok": None if status == "cancelled" else left.error is None,
                 "credits": credits_of(left.cost),
-                "seconds": round(self.ended_at - self._began, 3),
+                "seconds": round(self.ended_at - (self._began or 0.0), 3),
                 "cached": left.cached,
             },
             at_s=self.ended_at,

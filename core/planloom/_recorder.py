@@ -1,7 +1,11 @@
 """A run's event stream and threads on their way to the store and to listeners.
 
-Events are numbered here, in the order they happen, by the one driver of a run. They are committed in batches behind the
-run's back; :meth:`Recorder.flush` waits for them.
+Events are numbered here, in the order they happen, by the one driver of a run. They are gathered for a tenth of a
+second and committed behind the run's back; :meth:`Recorder.flush` waits for them. A worker that starts and ends within
+that time is a row that is written once. Nothing that money or the next question rests on goes this way.
+
+A worker that waits is written down only when it has waited for a second: of most there would be one more row to write
+for something that nobody could have read.
 """
 
 from __future__ import annotations
@@ -21,6 +25,9 @@ __all__ = ["Recorder"]
 
 _log = logging.getLogger("planloom")
 
+_GATHER_S = 0.1
+_WAITS_S = 1.0
+
 
 class Recorder:
     """Numbers, spreads and stores what happens in one run.
@@ -30,6 +37,7 @@ class Recorder:
     :param disk: keeps what cannot be written; for every run that has a store.
     :param first_seq: the number of the first event; a run that goes on counts on from its last one.
     :param began_s: seconds that the run had lasted when the recorder is made; times in events count on from there.
+    :ivar is_silent: whether nobody hears, so that nothing need be said.
     """
 
     def __init__(
@@ -52,12 +60,12 @@ class Recorder:
         self._seq = first_seq - 1
         self._events: list[Event] = []
         self._threads: dict[str, Callable[[], ThreadRow]] = {}
+        # Those that wait and are not written down, with the time from which on they are; the first is due first.
+        self._waiting: dict[str, tuple[float, Callable[[], ThreadRow]]] = {}
         self._writer: asyncio.Task[None] | None = None
-
-    @property
-    def is_silent(self) -> bool:
-        """Whether nobody hears, so that nothing need be said."""
-        return self._store is None and not self._listeners
+        self._gathers: asyncio.TimerHandle | None = None
+        self._looks: asyncio.TimerHandle | None = None
+        self.is_silent = store is None and not self._listeners
 
     def seconds(self) -> float:
         """Return the seconds since the run began, to three decimals."""
@@ -92,10 +100,22 @@ class Recorder:
             self._threads[thread] = newest
             self._wake()
 
+    def waits(self, thread: str, newest: Callable[[], ThreadRow]) -> None:
+        """Store the state of a thread that waits, once it has for a while; see :meth:`waits_no_more`."""
+        if self._store is not None:
+            self._waiting[thread] = (self._clock() + _WAITS_S, newest)
+            if self._looks is None:
+                self._looks = asyncio.get_running_loop().call_later(_WAITS_S, self._look)
+
+    def waits_no_more(self, thread: str) -> bool:
+        """Hear that a thread's wait is over; return whether there may be a row that says that it waits."""
+        return self._waiting.pop(thread, None) is None
+
     def leave(self) -> None:
         """Write nothing more: the run is another's."""
         self._store = None
-        self._events, self._threads = [], {}
+        self.is_silent = not self._listeners
+        self._events, self._threads, self._waiting = [], {}, {}
 
     async def flush(self) -> None:
         """Wait until everything is committed.
@@ -103,7 +123,7 @@ class Recorder:
         :raises StoreError: it cannot be written.
         """
         while self._events or self._threads or self._writer is not None:
-            self._wake()
+            self._begin()
             assert self._writer is not None
             await self._writer
 
@@ -114,28 +134,46 @@ class Recorder:
             # A listener is a guest: it is dropped, and the run goes on.
             _log.exception("listener %s failed and hears no more events of run %s", listener.name, self._run)
             self._listeners.remove(listener)
+            self.is_silent = self._store is None and not self._listeners
+
+    def _look(self) -> None:
+        """Have those written down that have waited for long."""
+        self._looks, now = None, self._clock()
+        while self._waiting:
+            thread, (due, newest) = next(iter(self._waiting.items()))
+            if due > now:
+                self._looks = asyncio.get_running_loop().call_later(due - now, self._look)
+                return
+            del self._waiting[thread]
+            self.thread(thread, newest)
 
     def _wake(self) -> None:
-        if self._writer is None:
-            self._writer = asyncio.ensure_future(self._write())
-            # What could not be written is tried again at the next event, and by `flush`, which says so.
+        if self._writer is None and self._gathers is None:
+            self._gathers = asyncio.get_running_loop().call_later(_GATHER_S, self._begin)
+
+    def _begin(self) -> None:
+        if self._gathers is not None:
+            self._gathers.cancel()
+            self._gathers = None
+        if self._writer is None and self._store is not None:
+            self._writer = asyncio.ensure_future(self._write(self._store))
+            # What could not be written is tried again after the next event, and by `flush`, which says so.
             self._writer.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    async def _write(self) -> None:
-        assert self._store is not None
+    async def _write(self, store: Store) -> None:
+        events, self._events = self._events, []
+        threads, self._threads = self._threads, {}
         try:
-            while self._events or self._threads:
-                events, self._events = self._events, []
-                threads, self._threads = self._threads, {}
-                try:
-                    await self._commit(self._store, events, [newest() for newest in threads.values()])
-                except BaseException:
-                    if self._store is not None:
-                        self._events = events + self._events
-                        self._threads = threads | self._threads
-                    raise
+            await self._commit(store, events, [newest() for newest in threads.values()])
+        except BaseException:
+            if self._store is not None:
+                self._events = events + self._events
+                self._threads = threads | self._threads
+            raise
         finally:
             self._writer = None
+        if self._events or self._threads:
+            self._wake()
 
     async def _commit(self, store: Store, events: list[Event], threads: list[ThreadRow]) -> None:
         async def write() -> None:

@@ -134,10 +134,10 @@ class RunHost:
         phase = self._phase_for(call, request)
         nth = _count_in(call.scope, _WORKERS, place)
         self._totals.workers += 1
+        worker = OneWorker(self.run_id, self._recorder, request, phase, self._thread_id(place, nth), place)
         if self._totals.workers > self.settings.workers:
             self._lost(call, place)
-            return self._drop(request, phase)
-        worker = OneWorker(self.run_id, self._recorder, request, phase, self._thread_id(place, nth), place)
+            return self._drop(request, worker)
         try:
             performed = await worker.perform(self._perform)
         finally:
@@ -163,11 +163,10 @@ class RunHost:
         self._totals.newest_thread += 1
         return f"{self.run_id}/t{self._totals.newest_thread:03d}"
 
-    def _drop(self, request: WorkerRequest, phase: Phase) -> None:
+    def _drop(self, request: WorkerRequest, worker: OneWorker) -> None:
         limit = self.settings.workers
-        phase.dropped += 1
+        worker.drop(limit)
         self._miss("worker", request.label or request.word, f"dropped: beyond {limit} workers")
-        self._recorder.emit("run.dropped", {"label": request.label, "limit": limit})
         if self._totals.workers > 2 * limit:
             raise Runaway(
                 f"the plan asked for {self._totals.workers} workers, twice the limit of {limit} a run; bound its "

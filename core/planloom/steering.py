@@ -83,7 +83,7 @@ def _ended(store: Store, row: RunRow) -> Event:
     fields = {
         "status": "cancelled",
         "seconds": progress.t,
-        "agents": sum(number for status, number in progress.threads.items() if status != "waiting"),
+        "agents": progress.agents,
         "credits": credits_of(store.money(row.id)["spent"]),
         "holes": progress.holes,
     }

@@ -207,7 +207,8 @@ class Request:
 class RunProgress:
     """How far a run is, counted by the store; cheap however long the run.
 
-    :ivar threads: how many are of each status. :ivar events: how many are of each type, from all its starts.
+    :ivar threads: how many are of each status. :ivar agents: those of them that ever started.
+    :ivar events: how many are of each type, from all its starts.
     :ivar seq: number of the last event, 0 when there is none. :ivar t: its time.
     :ivar phase: the event of the last phase that started.
     :ivar pause: the last event about the budget, a breaker or the disk.
@@ -221,6 +222,7 @@ class RunProgress:
     phase: Event | None = None
     pause: Event | None = None
     holes: int = 0
+    agents: int = 0
 
 
 class Store(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from planloom.stores import Event, RunProgress
 
@@ -75,7 +75,14 @@ def read_progress(readers: Readers, run_id: str) -> RunProgress:
         phase=_event_at(readers, run, last.get(_PHASE, 0)),
         pause=_event_at(readers, run, max(last.get(kind, 0) for kind in _PAUSES)),
         holes=threads.get("failed", 0) + sum(count - before for kind, count, _, before in tally if kind in _HOLES),
+        agents=sum(threads.values()) - _never_started(readers, run, threads),
     )
+
+
+def _never_started(readers: Readers, run: str, threads: Mapping[str, int]) -> int:
+    row = readers.row("SELECT count(*) FROM thread WHERE run = ? AND status = 'cancelled' AND started IS NULL", (run,))
+    assert row is not None
+    return int(row[0]) + threads.get("waiting", 0) + threads.get("dropped", 0)
 
 
 def _event_at(readers: Readers, run: str, seq: int) -> Event | None:

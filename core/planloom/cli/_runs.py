@@ -54,7 +54,7 @@ def _began(row: RunRow) -> str:
 def _workers(store: Store, row: RunRow) -> str:
     counted = row.facts.get("counts", {}).get("agents")
     if counted is None or _under_way(store, row):
-        counted = sum(store.progress(row.id).threads.values()) or None
+        counted = store.progress(row.id).agents or None
     return "-" if counted is None else str(counted)
 
 

@@ -122,7 +122,16 @@ class RunsContract:
             phase=events[3],
             pause=events[4],
             holes=2,
+            agents=3,
         )
+
+    @with_store
+    async def test_workers_that_never_started_are_no_agents(self, store: Store) -> None:
+        unstarted = ("waiting", "dropped", "cancelled")
+        rows = [a_thread(n, status=status, started=None) for n, status in enumerate(unstarted, 1)]
+        await store.save_threads([*rows, a_thread(4, status="cancelled"), a_thread(5, status="running")])
+        progress = store.progress("run-1")
+        assert (sum(progress.threads.values()), progress.agents) == (5, 2)
 
     @with_store
     async def test_a_resumed_run_begins_to_count_its_holes_anew(self, store: Store) -> None:
