@@ -26,7 +26,7 @@ from ._errors import Misuse, PlanHeld, PlanRefused, did_you_mean
 from .control import RunControl
 from .gates import Decision
 from .job import Job, plan_hash
-from .jobs import PricedPlan, decide, kits_in, price_plan, require_roles
+from .jobs import PricedPlan, decide, kits_in, price_plan, refuse_idle_target, require_roles
 from .kits import Kit
 from .loom import Loom, open_loom
 from .money import micro_of
@@ -139,6 +139,7 @@ class Planloom:
         :param approve: decides where the gate holds the plan; ``True`` approves.
         :param at_cap: ``stop`` there, or ``wait`` for a raise.
         :raises PlanRefused: by the check, the rehearsal or the gate. :raises PlanHeld: it needs approval and got none.
+        :raises Misuse: there is no such plan, a kit lacks its target, or a target its kit.
         """
         loom = self.loom
         source, name = self._plan(plan)
@@ -148,6 +149,8 @@ class Planloom:
         path = _resolved(target)
         if kits and not path:
             raise Misuse(f"the plan uses the kit {kits[0].name}; say what it works on with `target`")
+        if path and not kits:
+            refuse_idle_target(loom.registry, loom.settings, source, name, "`target`")
         works = {one.name: await asyncio.to_thread(one.open, path, {}) for one in kits}
         job = Job(
             title=title or name,

@@ -21,6 +21,7 @@ from .loom import open_loom
 from .money import Price
 from .plugins import Registry
 from .settings import RoleSettings, Settings
+from .store_tools import DOCTOR
 from .stores import StorePlugin
 
 __all__ = ["Check", "Visit", "checks_of", "reachable", "visit", "worst_price"]
@@ -218,7 +219,7 @@ async def visit(registry: Registry, settings: Settings, targets: list[Target]) -
 
     :raises StoreError: the store cannot be opened.
     """
-    budget = f"doctor-{secrets.token_hex(3)}"
+    budget = f"{DOCTOR}{secrets.token_hex(3)}"
     async with open_loom(registry, settings) as loom:
         await loom.store.open_budget(budget, worst_price(targets))
         examined = [await examine(loom, budget, target) for target in targets]

@@ -17,7 +17,7 @@ from planlang import compile as compile_program
 
 from ._budget_line import BudgetLine
 from ._disk import Disk
-from ._errors import PlanRefused
+from ._errors import Misuse, PlanRefused
 from ._pauses import Pauses
 from .front_door import Asker, FrontDoor, Mode
 from .gates import Decision, Gate
@@ -32,6 +32,7 @@ from .rehearsal import Rehearsal, rehearse
 from .saved_plans import plan_digests, plans_called, saved_plans
 from .scouts import Scout, compose_sheet
 from .settings import DEFAULT_PRICES, Settings
+from .words import build_vocabulary
 
 __all__ = [
     "PricedPlan",
@@ -42,6 +43,7 @@ __all__ = [
     "kits_in",
     "lead_questions",
     "price_plan",
+    "refuse_idle_target",
     "require_roles",
     "without_budget",
     "write_plan",
@@ -105,6 +107,17 @@ def compile_plan(source: str, vocabulary: Vocabulary, name: str = "plan") -> tup
         count = "1 problem" if len(blocking) == 1 else f"{len(blocking)} problems"
         raise PlanRefused(f"{shown}\n\nthe plan has {count}; mend the lines above")
     return compile_program(source, vocabulary), tuple(problems)
+
+
+def refuse_idle_target(registry: Registry, settings: Settings, source: str, name: str, option: str) -> None:
+    """Refuse a target where a plan uses no kit that could work on it; a misspelled word of a kit is named first.
+
+    :param option: what gave the target.
+    :raises PlanRefused: the check found problems. :raises Misuse: in every other case.
+    """
+    kits = tuple(registry.all("kit", Kit).values())
+    compile_plan(source, build_vocabulary(registry, settings, kits), name)
+    raise Misuse(f"{name} uses no word of a kit, so that nothing in it works on a target; leave {option} out")
 
 
 def default_price(role: str) -> Price:

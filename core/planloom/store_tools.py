@@ -14,10 +14,13 @@ import attrs
 
 from .stores import Books
 
-__all__ = ["EXPORTED_KINDS", "Pruned", "Pruning", "StoreStats", "StoreTools", "Weight"]
+__all__ = ["DOCTOR", "EXPORTED_KINDS", "Pruned", "Pruning", "Spender", "StoreStats", "StoreTools", "Weight"]
 
 EXPORTED_KINDS = ("budget", "run", "thread", "event", "call", "part", "question", "reply")
 """What an export can hold, in the order it comes."""
+
+DOCTOR = "doctor-"
+"""What names of budgets begin with from which ``planloom doctor`` asks, which keeps no run."""
 
 
 @attrs.frozen(kw_only=True)
@@ -30,11 +33,21 @@ class Weight:
 
 
 @attrs.frozen(kw_only=True)
+class Spender:
+    """A run, as those know it who began it."""
+
+    run: str
+    title: str
+
+
+@attrs.frozen(kw_only=True)
 class StoreStats:
     """What a store holds and weighs.
 
     :ivar size_bytes: all of it. :ivar log_bytes: of these, what is committed and not yet in its place.
     :ivar free_bytes: of these, what is unused since something was pruned.
+    :ivar budgets: the books by the budget's name. :ivar spenders: who spends from a budget: the runs that are kept,
+        newest first, and what they are called.
     :ivar uncertain: calls of unknown outcome. :ivar oldest_at: when the first reply came, ``newest_at`` the last.
     """
 
@@ -44,6 +57,7 @@ class StoreStats:
     free_bytes: int
     weights: tuple[Weight, ...]
     budgets: Mapping[str, Books]
+    spenders: Mapping[str, tuple[Spender, ...]]
     uncertain: int
     oldest_at: datetime | None
     newest_at: datetime | None

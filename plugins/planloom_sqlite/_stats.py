@@ -6,7 +6,7 @@ import sqlite3
 from datetime import datetime
 from pathlib import Path
 
-from planloom.store_tools import StoreStats, Weight
+from planloom.store_tools import Spender, StoreStats, Weight
 from planloom.stores import Books
 
 from ._packing import GONE
@@ -38,6 +38,7 @@ def stats_of(connection: sqlite3.Connection, path: Path) -> StoreStats:
         free_bytes=_one(connection, "PRAGMA freelist_count") * _one(connection, "PRAGMA page_size"),
         weights=tuple(_weight(connection, kind) for kind in _KINDS),
         budgets=_budgets(connection),
+        spenders=_spenders(connection),
         uncertain=_one(connection, "SELECT count(*) FROM call WHERE state = 'uncertain'"),
         oldest_at=None if oldest is None else datetime.fromisoformat(oldest),
         newest_at=None if newest is None else datetime.fromisoformat(newest),
@@ -65,3 +66,10 @@ def _budgets(connection: sqlite3.Connection) -> dict[str, Books]:
         name: Books(cap=cap, spent=spent, reserved=reserved, uncertain=uncertain)
         for name, cap, spent, reserved, uncertain in rows
     }
+
+
+def _spenders(connection: sqlite3.Connection) -> dict[str, tuple[Spender, ...]]:
+    found: dict[str, list[Spender]] = {}
+    for budget, run, title in connection.execute("SELECT budget, id, title FROM run ORDER BY number DESC"):
+        found.setdefault(budget, []).append(Spender(run=run, title=title))
+    return {budget: tuple(runs) for budget, runs in found.items()}

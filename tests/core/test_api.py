@@ -98,6 +98,15 @@ def test_a_plan_that_fails_the_check_is_refused_before_anything_is_asked(play: P
     play(echo, scenario)
 
 
+def test_a_target_that_nothing_works_on_is_refused(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        with pytest.raises(Misuse, match=r"plan uses no word of a kit, .* leave `target` out"):
+            await loom.start(TWENTY, target="nosuch")
+        assert (server.total, loom.runs()) == (0, [])
+
+    play(echo, scenario)
+
+
 def test_a_plan_above_the_gate_is_held_unless_somebody_approves(play: Play) -> None:
     source = TWENTY.replace("20", "400")
 

@@ -184,3 +184,16 @@ def test_a_run_that_goes_on_tells_another_terminal_how_it_is_going(folder_with: 
         in (folder.run("show", run)[1])
     )
     os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("command", ["run", "rehearse"])
+def test_a_target_that_nothing_works_on_is_refused_and_a_misspelled_word_named_first(
+    folder_with: Callable[[Script], Folder], command: str
+) -> None:
+    folder = folder_with(slow_echo)
+    code, _, remarks = folder.run(command, "job.plan", "--target", "nosuch")
+    assert code == 2
+    assert "job.plan uses no word of a kit, so that nothing in it works on a target; leave --target out" in remarks
+    (folder.path / "job.plan").write_text("result = scann(1)\n")
+    code, _, remarks = folder.run(command, "job.plan", "--target", ".")
+    assert (code, "Next: write `scan`" in remarks) == (6, True)

@@ -77,14 +77,26 @@ def test_check_of_no_store_says_so_and_makes_none(tmp_path: Path) -> None:
 def test_stats_show_content_and_money(folder: Path) -> None:
     shown = planloom(folder, "stats").stdout
     assert re.search(r"replies +1 ", shown)
-    assert re.search(r"job +5\.0 +0\.1 +0\.0 +0\.2", shown)
+    assert re.search(r"A run +5\.0 +0\.1 +0\.0 +0\.2 +run-1", shown)
     assert "1 call of unknown outcome stays charged at its worst price" in shown
 
 
 def test_stats_as_json_give_money_in_credits(folder: Path) -> None:
     stats = json.loads(planloom(folder, "stats", "--json").stdout)
-    assert stats["budgets"]["job"] == {"cap": 5.0, "spent": 0.1, "reserved": 0.0, "uncertain": 0.2}
+    assert stats["budgets"]["job"] == {
+        "cap": 5.0,
+        "spent": 0.1,
+        "reserved": 0.0,
+        "uncertain": 0.2,
+        "runs": [{"run": "run-1", "title": "A run"}],
+    }
     assert {weight["kind"]: weight["count"] for weight in stats["weights"]}["threads"] == 1
+
+
+def test_money_whose_runs_were_pruned_stays_and_says_so(folder: Path) -> None:
+    planloom(folder, "prune", "--status", "completed", "--yes")
+    shown = planloom(folder, "stats").stdout
+    assert re.search(r"\(pruned\) +5\.0 +0\.1 +0\.0 +0\.2 +none kept \(job\)", shown)
 
 
 def test_prune_shows_what_would_go_until_it_is_told_yes(folder: Path) -> None:

@@ -11,7 +11,7 @@ import click
 
 from planloom._errors import Misuse, PlanRefused
 from planloom.desk import JobDesk
-from planloom.jobs import compile_plan, default_price, kits_in
+from planloom.jobs import compile_plan, default_price, kits_in, refuse_idle_target
 from planloom.kits import Kit, KitWork
 from planloom.loom import Job, plan_hash
 from planloom.rehearsal import rehearse as rehearse_program
@@ -70,7 +70,7 @@ def rehearse(
 ) -> int:
     """Rehearse a plan: what it would need, for free."""
     source, args = read_plan(plan), read_arguments(pairs, args_file)
-    kits = kits_in(app.registry, app.settings, source)
+    kits = _kits_for(app, plan, source, target)
     program, _ = compile_plan(source, build_vocabulary(app.registry, app.settings, kits), plan_name(plan))
     settings = app.settings
     rehearsal = rehearse_program(
@@ -91,6 +91,17 @@ def rehearse(
     if rehearsal.problems:
         raise PlanRefused(f"the plan was refused: {rehearsal.problems[0]}")
     return 0
+
+
+def _kits_for(app: App, plan: Path, source: str, target: str | None) -> tuple[Kit, ...]:
+    """Return the kits that a plan uses.
+
+    :raises Misuse: it uses none and a target is given.
+    """
+    kits = kits_in(app.registry, app.settings, source)
+    if target is not None and not kits:
+        refuse_idle_target(app.registry, app.settings, source, plan_name(plan), "--target")
+    return kits
 
 
 def open_works(kits: tuple[Kit, ...], target: str | None) -> Mapping[str, KitWork]:
@@ -135,7 +146,7 @@ def run(
     """Check, rehearse and run a plan, and print its result."""
     settings = with_approval(app.settings, approve_up_to)
     source, args = read_plan(plan), read_arguments(pairs, args_file)
-    kits = kits_in(app.registry, settings, source)
+    kits = _kits_for(app, plan, source, target)
     path, shown = _paths(target)
     if target:
         require_trust(settings, Path(target), given=trust_config, ask=confirm if interactive() else None)

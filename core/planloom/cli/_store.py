@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,10 +14,11 @@ from typing import IO, Any
 import attrs
 import click
 from rich.table import Column, Table
+from rich.text import Text
 
 from planloom._errors import Misuse
 from planloom.money import credits_of, show_credits
-from planloom.store_tools import EXPORTED_KINDS, Pruned, Pruning, StoreStats, StoreTools
+from planloom.store_tools import DOCTOR, EXPORTED_KINDS, Pruned, Pruning, Spender, StoreStats, StoreTools
 from planloom.stores import StorePlugin
 
 from .app import App, app_command, out_console, say_console
@@ -61,7 +62,7 @@ def check(app: App) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @app_command
 def stats(app: App, as_json: bool) -> None:
-    """Show what the store weighs by kind of content, and its money by budget."""
+    """Show what the store weighs by kind of content, and its money by job."""
     found = _tools(app).stats()
     if as_json:
         click.echo(json.dumps(_stats_data(found), indent=2, default=datetime.isoformat))
@@ -71,10 +72,13 @@ def stats(app: App, as_json: bool) -> None:
 
 def _stats_data(found: StoreStats) -> dict[str, Any]:
     budgets = {
-        name: {field: credits_of(amount) for field, amount in attrs.asdict(books).items()}
+        name: {
+            **{field: credits_of(amount) for field, amount in attrs.asdict(books).items()},
+            "runs": [attrs.asdict(spender) for spender in found.spenders.get(name, ())],
+        }
         for name, books in found.budgets.items()
     }
-    return {**attrs.asdict(found), "budgets": budgets}
+    return {**attrs.asdict(found, filter=lambda field, _: field.name != "spenders"), "budgets": budgets}
 
 
 def _print_stats(where: str, found: StoreStats) -> None:
@@ -87,14 +91,29 @@ def _print_stats(where: str, found: StoreStats) -> None:
     for weight in found.weights:
         content.add_row(weight.kind, f"{weight.count:,}", _bytes(weight.size_bytes))
     console.print(content)
-    amounts = (Column(name, justify="right") for name in ("cap", "spent", "reserved", "uncertain"))
-    money = Table(Column("budget", overflow="fold"), *amounts, **_PLAIN)
-    for name, books in found.budgets.items():
-        money.add_row(name, *map(show_credits, (books.cap, books.spent, books.reserved, books.uncertain)))
-    console.print(money)
+    if found.budgets:
+        console.print(_money(found))
     if found.uncertain:
         one = "call of unknown outcome stays charged at its worst price"
         console.print(_counted(found.uncertain, one, "calls of unknown outcome stay charged at their worst prices"))
+
+
+def _money(found: StoreStats) -> Table:
+    amounts = (Column(name, justify="right") for name in ("cap", "spent", "reserved", "uncertain"))
+    money = Table(Column("job", overflow="fold"), *amounts, Column("runs", overflow="fold"), **_PLAIN)
+    for name, books in found.budgets.items():
+        shown = map(show_credits, (books.cap, books.spent, books.reserved, books.uncertain))
+        runs = found.spenders.get(name, ())
+        more = f" and {len(runs) - 1:,} before" if len(runs) > 1 else ""
+        newest = f"{runs[0].run}{more}" if runs else f"none kept ({name})"
+        money.add_row(Text(_job(name, runs)), *shown, Text(newest))
+    return money
+
+
+def _job(name: str, runs: Sequence[Spender]) -> str:
+    if runs:
+        return runs[0].title
+    return "planloom doctor" if name.startswith(DOCTOR) else "(pruned)"
 
 
 _PLAIN: dict[str, Any] = {"box": None, "pad_edge": False}

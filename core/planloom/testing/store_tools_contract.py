@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from planloom._errors import StoreError
-from planloom.store_tools import Pruning, StoreTools
+from planloom.store_tools import Pruning, Spender, StoreTools
 from planloom.stores import Answered, Store
 
 from .store_samples import (
@@ -109,6 +109,7 @@ class StoreToolsContract:
         }
         assert all(weight.size_bytes > 0 for weight in stats.weights)
         assert stats.budgets == {JOB: books(spent=4, uncertain=10)}
+        assert stats.spenders == {JOB: (Spender(run="run-1", title="A run"),)}
         assert stats.uncertain == 1
         assert stats.oldest_at == stats.newest_at == a_reply().created_at
 
