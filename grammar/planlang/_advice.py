@@ -36,8 +36,10 @@ def _unused(survey: Survey) -> None:
 
 
 def _is_heading(survey: Survey, node: n.Assign) -> bool:
-    """A dict of literals on top of a plan describes it; nobody reads it."""
-    return isinstance(node.value, n.DictDisplay) and node is survey.module.body[0]
+    """A dict of literals on top of a plan, or right below its docstring, describes it; nobody reads it."""
+    body = survey.module.body
+    documented = isinstance(body[0], n.ExprStatement) and isinstance(body[0].value, n.Constant)
+    return isinstance(node.value, n.DictDisplay) and node is body[1 if documented else 0]
 
 
 def _budget(survey: Survey) -> None:

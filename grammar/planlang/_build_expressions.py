@@ -28,11 +28,10 @@ def _conditional(b: Building, parts: Parts) -> n.Node:
 
 
 def _walrus(b: Building, parts: Parts) -> n.Node:
+    """Make the node and say nothing: `_check_walrus` does, which knows what stands around it."""
     target, mark, value = parts
     binds = [n.Name(target.start, target.end, target.id)] if isinstance(target, n.Name) else []
-    shown = b.text_of(target)
-    hint = f"put `{shown} = {b.text_of(value)}` in a line of its own before this one, and only `{shown}` here."
-    return b.refused("walrus", mark, [value], binds, hint)
+    return n.Refused(target.start, value.end, "walrus", (mark.start, mark.end), [value], binds)
 
 
 def _yield(b: Building, parts: Parts) -> n.Node:
@@ -108,7 +107,8 @@ def _power(b: Building, parts: Parts) -> n.Node:
         hint = f"write `{value}`." if value <= b.rules.literal else ""
     elif times is None:
         shown = b.text_of(exponent, 30)
-        hint = f"multiply in a loop: `for i in range({shown}):` with `power *= {b.text_of(base, 30)}`."
+        loop = f"`for step in range({shown}):` with `power *= {b.text_of(base, 30)}`"
+        hint = f"multiply in a `def` of its own: `power = 1`, then {loop}."
     whole = Token(mark.type, mark.value, base.start, exponent.end)
     return b.refused("**", whole, [base, exponent], [], hint)
 

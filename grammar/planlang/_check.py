@@ -15,6 +15,7 @@ from ._check_functions import check_functions
 from ._check_looks import check_changes
 from ._check_names import check_names
 from ._check_tasks import check_tasks
+from ._check_walrus import check_walrus
 from ._codes import is_advice
 from ._data_plan import said_of_data
 from ._faults import Fault
@@ -66,7 +67,15 @@ def check_module(source: str, vocabulary: Vocabulary, rules: Rules = DEFAULT_RUL
     names = resolve(parsed.module, vocabulary)
     survey = Survey(parsed.source, parsed.module, names, vocabulary, parsed.whole)
     mark(survey)
-    for family in (check_names, check_attributes, check_calls, check_functions, check_tasks, check_changes):
+    for family in (
+        check_names,
+        check_attributes,
+        check_calls,
+        check_functions,
+        check_tasks,
+        check_changes,
+        check_walrus,
+    ):
         family(survey)
     faults.extend(survey.faults)
     if all(is_advice(fault.code) for fault in faults):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _nodes as n
 from ._formats import of_format, of_percent
-from ._names import METHODS
+from ._names import ELSEWHERE, METHODS
 from ._near import nearest
 from ._refusals import MODULES
 from ._rewrites import of_method, of_module
@@ -70,7 +70,33 @@ def _is_type(node: n.Node) -> bool:
 
 
 def _dropped(survey: Survey) -> set[n.Name]:
-    return {name for node in survey.all(n.Refused) if node.kind in _DROPPED for name in node.binds}
+    """Return the names that refused statements bind, and those that are assigned what an import brings."""
+    dropped = {name for node in survey.all(n.Refused) if node.kind in _DROPPED for name in node.binds}
+    imported = {name for node in survey.all(n.Refused) if node.kind == "import" for name in node.binds}
+    for assign in sorted(survey.all(n.Assign), key=lambda node: node.start):
+        inside = _receivers(assign.value)
+        if inside and _foreign(survey, inside[-1], imported):
+            brought = [target for target in assign.targets if isinstance(target, n.Name)]
+            dropped.update(brought)
+            imported.update(brought)
+    return dropped
+
+
+def _foreign(survey: Survey, root: n.Node, imported: set[n.Name]) -> bool:
+    """Say whether ``root`` is a name that an import binds, or one that an import would have to."""
+    if not isinstance(root, n.Name):
+        return False
+    if root in survey.names.unknown:
+        return root.id in MODULES or root.id in ELSEWHERE
+    binding = survey.names.of.get(root)
+    return binding is not None and any(write in imported for write in binding.writes)
+
+
+def asks_dropped(survey: Survey, node: n.Node) -> bool:
+    """Say whether ``node`` is given to something of an import, as in ``logging.getLogger(__name__)``."""
+    imported = {name for refused in survey.all(n.Refused) if refused.kind == "import" for name in refused.binds}
+    calls = [outer for outer in survey.above(node) if isinstance(outer, n.Call | n.MethodCall)]
+    return any(_foreign(survey, _receivers(call)[-1], imported) for call in calls)
 
 
 def _told_elsewhere(survey: Survey, node: n.Node, root: n.Node, dropped: set[n.Name]) -> bool:
@@ -219,6 +245,8 @@ def _method(survey: Survey, node: n.MethodCall) -> None:
         hint = "leave it out: values have no inside that a plan can reach."
     elif near:
         hint = f"write `{near}`."
+    elif isinstance(node.receiver, n.Constant | n.FString):
+        hint = "use a word, a builtin or another method of texts."
     else:
         hint = f'use a word or a builtin; for an item of a dict `{survey.text(node.receiver)}["{node.name}"]`.'
     survey.complain("PL061", node.name_start, node.name_end, message, hint)

@@ -178,6 +178,8 @@ class _Fit:
             return f'write `"{shown}"`.'
         if given is None and found == "NoneType" and parameter.default is not Parameter.empty:
             return f"leave it out, or write `{parameter.default!r}`."
+        if "dict" in wanted and isinstance(given, str) and "SCHEMAS" in self.survey.vocabulary:
+            return f"write `SCHEMAS[{shown}]`."
         if parameter.name in self.word.choices and found in ("list", "tuple", "set"):
             return f"give it one; for several, call `{self.word.name}` once for each."
         return self._called()
@@ -231,7 +233,11 @@ def one_text(survey: Survey, args: list[n.Node]) -> str:
         plain = isinstance(arg, n.Constant) and isinstance(arg.value, str)
         if shown == "..." or (plain and (len(shown) < 2 or shown[0] not in "'\"" or shown[:3] in ('"""', "'''"))):
             return ""
-        parts.append(shown[1:-1].replace("{", "{{").replace("}", "}}") if plain else f"{{{shown}}}")
+        inlined = isinstance(arg, n.FString) and shown[:2] in ('f"', "f'") and shown.count(shown[1]) == 2
+        if inlined:
+            parts.append(shown[2:-1])
+        else:
+            parts.append(shown[1:-1].replace("{", "{{").replace("}", "}}") if plain else f"{{{shown}}}")
     made = f'f"{" ".join(parts)}"'
     return made if len(made) <= 100 and not any('"' in part for part in parts) and "`" not in made else ""
 

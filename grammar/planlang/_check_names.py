@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from . import _nodes as n
-from ._check_attributes import calls_word
+from ._check_attributes import asks_dropped, calls_word
+from ._check_calls import one_text
 from ._names import BUILTINS, ELSEWHERE, NOT_BUILTINS, RENAMED
 from ._near import listed, nearest
 from ._refusals import MODULES
@@ -59,9 +60,13 @@ def _underscores(survey: Survey) -> None:
             if name in survey.names.of
             else "leave it out: a plan has only its own names."
         )
-        if name.id == "__name__":
-            hint = "write `True`, or leave this `if` line out: a plan always runs from its first line."
-        survey.at("PL062", name, f"`{name.id}`: names may not start with an underscore", hint)
+        place: n.Node = name
+        compared = survey.parent.get(name)
+        if name.id == "__name__" and isinstance(compared, n.Compare):
+            place, hint = compared, "write `True`, or leave this `if` line out: a plan always runs from its first line."
+        elif asks_dropped(survey, name):
+            continue  # logging.getLogger(__name__): the import is what there is to say
+        survey.at("PL062", place, f"`{name.id}`: names may not start with an underscore", hint)
 
 
 def _unknown(survey: Survey) -> None:
@@ -102,13 +107,36 @@ def _say_not_builtin(survey: Survey, name: n.Name) -> None:
     if call is not None and made:
         survey.at("PL115", call, message, f"write `{made}`.")
     elif name.id == "print" and "log" in survey.vocabulary.words:
-        survey.at("PL115", name, message, "write `log`.")
-    elif name.id in ("exit", "quit", "breakpoint", "help") and isinstance(
-        survey.parent.get(call or name), n.ExprStatement
-    ):
-        survey.at("PL115", call or name, message, "delete this line.")
+        _say_print(survey, name, message)
+    elif name.id in _STOPS and isinstance(survey.parent.get(call or name), n.ExprStatement):
+        survey.at("PL115", call or name, message, _without_stop(survey, survey.parent[call or name]))
     else:
         survey.at("PL115", name, message, f"{NOT_BUILTINS[name.id]}.")
+
+
+_STOPS = ("exit", "quit", "breakpoint", "help")
+
+
+def _say_print(survey: Survey, name: n.Name, message: str) -> None:
+    """Say how to write a ``print``; `log` takes one text and neither separators nor ends."""
+    call = survey.parent.get(name)
+    if not isinstance(call, n.Call) or call.function is not name or (len(call.args) == 1 and not call.keywords):
+        survey.at("PL115", name, message, "write `log`.")
+    elif not call.args:
+        survey.at("PL115", call, message, "delete this line.")
+    else:
+        made = survey.text(call.args[0]) if len(call.args) == 1 else one_text(survey, call.args)
+        survey.at("PL115", call, message, f"write `log({made})`." if made else "use `log(...)` with one text of all.")
+
+
+def _without_stop(survey: Survey, statement: n.Node) -> str:
+    """Say what becomes of a line that would end the plan."""
+    if any(isinstance(outer, n.Def) for outer in survey.above(statement)):
+        return "write `return None`."
+    body = survey.module.body
+    if statement in body or survey.parent[statement] is body[-1]:
+        return "delete this line."
+    return "put what follows its block into an `else`, and delete this line."
 
 
 def _say_unknown(survey: Survey, name: n.Name, known: list[str]) -> None:

@@ -89,8 +89,12 @@ _METHODS: dict[str, tuple[str, ...]] = {
     "substring": ("{x}[{0}:{1}]", "{x}[{0}:]"),
     "substr": ("{x}[{0}:]",),
     "slice": ("{x}[{0}:{1}]", "{x}[{0}:]"),
-    "expandtabs": ('{x}.replace("\\t", "        ")',),
+    "expandtabs": ('{x}.replace("\\t", "        ")', '{x}.replace("\\t", " " * {0})'),
     "replaceAll": ("{x}.replace({0}, {1})",),
+    "most_common": (
+        "sorted({x}.items(), key=lambda kv: kv[1], reverse=True)",
+        "sorted({x}.items(), key=lambda kv: kv[1], reverse=True)[:{0}]",
+    ),
     "fromkeys": ("{{key: None for key in {0}}}", "{{key: {1} for key in {0}}}"),
     "map": ("[{call} for {p} in {x}]",),
     "filter": ("[{p} for {p} in {x} if {call}]",),

@@ -7,7 +7,7 @@ from inspect import signature
 
 import pytest
 
-from planlang import Problem, Vocabulary, Word, check
+from planlang import Problem, Value, Vocabulary, Word, check
 from planlang._hints import for_vocabulary
 
 SOURCES = [
@@ -95,3 +95,12 @@ def test_what_is_left_of_a_hint_makes_sense_alone() -> None:
 
 def test_a_hint_may_name_a_function_that_the_plan_has_itself() -> None:
     assert for_vocabulary("write `log(1)`.", Vocabulary([]), "def log(x):\n    return x\n") == "write `log(1)`."
+
+
+def test_a_schema_that_is_given_by_its_name_is_looked_up_in_the_hint() -> None:
+    def agent(prompt: str, schema: dict[str, object] | None = None) -> None: ...
+
+    schemas = Value("SCHEMAS", doc="", make=lambda host: {})
+    words = Vocabulary([Word("agent", agent, signature=signature(agent), doc=""), schemas])
+    (problem,) = [p for p in check('result = agent("x", schema="findings")', words) if p.severity == "problem"]
+    assert problem.hint == 'write `SCHEMAS["findings"]`.'
