@@ -32,6 +32,7 @@ from .rehearsal import Rehearsal, rehearse
 from .saved_plans import plan_digests, plans_called, saved_plans
 from .scouts import Scout, compose_sheet
 from .settings import DEFAULT_PRICES, Settings
+from .wording import counted
 from .words import build_vocabulary
 
 __all__ = [
@@ -104,8 +105,7 @@ def compile_plan(source: str, vocabulary: Vocabulary, name: str = "plan") -> tup
     blocking = [problem for problem in problems if problem.severity == "problem"]
     if blocking:
         shown = "\n\n".join(problem.render(source, name) for problem in blocking)
-        count = "1 problem" if len(blocking) == 1 else f"{len(blocking)} problems"
-        raise PlanRefused(f"{shown}\n\nthe plan has {count}; mend the lines above")
+        raise PlanRefused(f"{shown}\n\nthe plan has {counted(len(blocking), 'problem')}; mend the lines above")
     return compile_program(source, vocabulary), tuple(problems)
 
 

@@ -10,7 +10,7 @@ from .jobs import compile_plan
 from .loom import Loom, Outcome
 from .resuming import job_of
 from .stores import RunRow
-from .terminal import count_of
+from .wording import counted
 from .words import build_vocabulary
 
 __all__ = ["Replayed", "replay_run"]
@@ -48,7 +48,7 @@ async def replay_run(loom: Loom, row: RunRow) -> Replayed:
 
 def _said(row: RunRow, outcome: Outcome, equal: bool) -> str:
     if equal:
-        answers = count_of(outcome.reused, "stored answer")
+        answers = counted(outcome.reused, "stored answer")
         return f"the replay of {row.id} gives the stored result, from {answers}; nothing was asked"
     if outcome.error is not None and outcome.status != row.status:
         return f"the replay of {row.id}, which is {row.status}, came to no result: {outcome.error}"

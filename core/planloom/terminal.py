@@ -23,11 +23,11 @@ from .money import show_credits
 from .processes import seldom_collected
 from .rehearsal import Rehearsal
 from .stores import Event
+from .wording import counted
 
 __all__ = [
     "Progress",
     "approve",
-    "count_of",
     "event_text",
     "interactive",
     "outcome_line",
@@ -54,15 +54,15 @@ def show_rehearsal(console: Console, rehearsal: Rehearsal, heading: str) -> None
     console.print(Text(heading, style="bold"))
     table = Table("phase", Column("workers", justify="right"), box=None, pad_edge=False)
     for name, workers in rehearsal.phases.items():
-        table.add_row(Text(name or "(no phase)"), str(workers))
+        table.add_row(Text(name or "(no phase)"), f"{workers:,}")
     if rehearsal.phases:
         console.print(table)
     console.print(
-        f"{count_of(rehearsal.agents, 'worker')}, {count_of(rehearsal.calls, 'call')}, {rehearsal.tokens:,} tokens; "
+        f"{counted(rehearsal.agents, 'worker')}, {counted(rehearsal.calls, 'call')}, {rehearsal.tokens:,} tokens; "
         f"{show_credits(middle)} credits ({show_credits(low)} to {show_credits(high)} in "
-        f"{count_of(rehearsal.takes, 'rehearsal')})",
+        f"{counted(rehearsal.takes, 'rehearsal')})",
     )
-    roles = (f"{n} as {role} for {show_credits(price)}" for role, (n, price) in rehearsal.roles.items())
+    roles = (f"{n:,} as {role} for {show_credits(price)}" for role, (n, price) in rehearsal.roles.items())
     if rehearsal.roles:
         console.print(f"by role: {', '.join(roles)} credits")
     for line in rehearsal.advice:
@@ -101,10 +101,10 @@ def _show_plan(console: Console, source: str) -> None:
 
 def outcome_line(outcome: Outcome) -> str:
     """Return how a run ended in one line, a line for each of the commonest failures, and how to go on."""
-    holes = f" with {count_of(outcome.holes, 'hole')}" if outcome.holes else ""
+    holes = f" with {counted(outcome.holes, 'hole')}" if outcome.holes else ""
     ended = (
-        f"{outcome.run_id}: {outcome.status}{holes} | {count_of(outcome.agents, 'worker')}, {outcome.asked} asked, "
-        f"{outcome.reused} from the ledger | {_paid(outcome)} | {outcome.seconds:.1f} s"
+        f"{outcome.run_id}: {outcome.status}{holes} | {counted(outcome.agents, 'worker')}, {outcome.asked:,} asked, "
+        f"{outcome.reused:,} from the ledger | {_paid(outcome)} | {outcome.seconds:.1f} s"
     )
     return "\n".join([ended, *_failure_lines(outcome), *_way_on(outcome)])
 
@@ -128,14 +128,9 @@ def _way_on(outcome: Outcome) -> list[str]:
 
 def _failure_lines(outcome: Outcome) -> list[str]:
     shown = list(outcome.failures.items())[:_FAILURES_SHOWN]
-    lines = [f"{count_of(number, 'worker')} failed: {error}" for error, number in shown]
+    lines = [f"{counted(number, 'worker')} failed: {error}" for error, number in shown]
     hidden = sum(outcome.failures.values()) - sum(number for _, number in shown)
-    return [*lines, f"and {hidden} more: planloom show {outcome.run_id}"] if hidden else lines
-
-
-def count_of(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where it is not one."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return [*lines, f"and {hidden:,} more: planloom show {outcome.run_id}"] if hidden else lines
 
 
 def run_cancellable(main: Callable[[RunControl], Coroutine[Any, Any, T]]) -> T:
@@ -163,7 +158,7 @@ def event_text(event: Event) -> str:
     data = event.data
     match event.type:
         case "run.phase_ended":
-            workers = count_of(data["agents"], "worker") if data["agents"] else _NO_WORKER
+            workers = counted(data["agents"], "worker") if data["agents"] else _NO_WORKER
             return f"{data['phase']}: {workers}, {data['seconds']:.1f} s"
         case "run.log":
             return str(data["message"])
@@ -177,7 +172,7 @@ def event_text(event: Event) -> str:
         case "run.disk_full":
             return f"paused at the disk: {data['reason']}" if data["full"] else f"goes on: {data['reason']}"
         case "run.dropped":
-            return f"dropped a worker {data['label']}: the limit is {data['limit']}"
+            return f"dropped a worker {data['label']}: the limit is {data['limit']:,}"
     return ""
 
 

@@ -17,6 +17,7 @@ import attrs
 from planloom.loom import Outcome
 from planloom.money import credits_of
 from planloom.settings import Settings
+from planloom.wording import counted
 from planloom_code import GRAMMAR, Finding, shown_path
 
 from .report import SEVERITIES, AuditReport, Bug, Cost, Coverage, Unread
@@ -150,7 +151,7 @@ def _about_result(outcome: Outcome, unshown: Sequence[str]) -> list[str]:
     if outcome.status == "completed" and not isinstance(rows, list):
         notes.append(f"the plan gave back no list of findings but {json.dumps(result, default=str)[:_SHOWN_RESULT]}")
     if unshown:
-        notes.append(f"{len(unshown)} items of the plan's result cannot be shown as findings: {unshown[0]}")
+        notes.append(f"{counted(len(unshown), 'item')} of the plan's result cannot be shown as findings: {unshown[0]}")
     return notes
 
 

@@ -13,6 +13,7 @@ from planlang import check as check_source
 from planloom._errors import Misuse
 from planloom.kits import Kit
 from planloom.visible import visible
+from planloom.wording import counted
 from planloom.words import build_vocabulary
 
 from .app import App, app_command
@@ -84,9 +85,5 @@ def _print_problems(problems: list[Problem], source: str, name: str) -> None:
         click.echo(visible(problem.render(source, name)) + "\n")
     blocking = sum(problem.severity == "problem" for problem in problems)
     advice = len(problems) - blocking
-    aside = f", {_count(advice, 'piece')} of advice" if advice else ""
-    click.echo(f"{name}: {_count(blocking, 'problem')}{aside}")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}" + ("" if number == 1 else "s")
+    aside = f", {counted(advice, 'piece')} of advice" if advice else ""
+    click.echo(f"{name}: {counted(blocking, 'problem') if blocking else 'no problems'}{aside}")

@@ -23,8 +23,9 @@ from planloom.loom import Job
 from planloom.money import show_credits
 from planloom.resuming import Reopened, check_resumable, find_run, job_of, reopen, target_of
 from planloom.stores import RunRow, Store
-from planloom.terminal import count_of, interactive
+from planloom.terminal import interactive
 from planloom.trust import require_trust
+from planloom.wording import counted
 
 from ._check import plan_name, read_plan
 from .app import CREDITS, App, app_command, argument_options, opened_store, read_arguments, say_console, trust_option
@@ -135,7 +136,7 @@ async def _prepare(store: Store, reopened: Reopened, wanted: _Wanted) -> None:
     run, budget = former.row.id, former.row.budget
     if former.seq:
         say.print(
-            f"{run}: {count_of(former.calls, 'question')} asked so far, {count_of(len(former.versions), 'answer')} "
+            f"{run}: {counted(former.calls, 'question')} asked so far, {counted(len(former.versions), 'answer')} "
             f"known, {show_credits(former.paid + reopened.planned.paid)} credits paid"
         )
     calls = store.uncertain_calls(budget)
@@ -143,10 +144,10 @@ async def _prepare(store: Store, reopened: Reopened, wanted: _Wanted) -> None:
     if calls and wanted.release_uncertain:
         for call in calls:
             await store.release(call.call_id)
-        say.print(f"released {count_of(len(calls), 'call')} of unknown outcome: {charged} credits are free again")
+        say.print(f"released {counted(len(calls), 'call')} of unknown outcome: {charged} credits are free again")
     elif calls:
         say.print(
-            f"{count_of(len(calls), 'call')} of unknown outcome keep {charged} credits charged, since the provider may "
+            f"{counted(len(calls), 'call')} of unknown outcome keep {charged} credits charged, since the provider may "
             "have billed them; --release-uncertain frees them"
         )
     if wanted.cap is not None and budget:

@@ -16,6 +16,7 @@ from planloom.money import show_credits
 from planloom.resuming import find_run
 from planloom.status import status_line, status_now
 from planloom.stores import RunRow, Store
+from planloom.wording import counted
 
 from .app import App, app_command, opened_store, out_console
 
@@ -44,7 +45,7 @@ def runs(app: App, limit: int) -> None:
 
 def _status(store: Store, row: RunRow) -> str:
     status, holes = status_now(store, row), row.facts.get("counts", {}).get("holes", 0)
-    return f"{status}, {holes} hole{'' if holes == 1 else 's'}" if holes else status
+    return f"{status}, {counted(holes, 'hole')}" if holes else status
 
 
 def _began(row: RunRow) -> str:
@@ -114,7 +115,7 @@ def _print_run(store: Store, row: RunRow) -> None:
         console.print(Text(f"{thread.id} {thread.label}: {thread.error}"))
     hidden = store.progress(row.id).threads.get("failed", 0) - len(failed)
     if hidden:
-        console.print(f"and {hidden} more; `planloom export {row.id}` has them all")
+        console.print(f"and {hidden:,} more; `planloom export {row.id}` has them all")
     _print_result(row)
 
 

@@ -20,6 +20,7 @@ from planloom._errors import Misuse
 from planloom.money import credits_of, show_credits
 from planloom.store_tools import DOCTOR, EXPORTED_KINDS, Pruned, Pruning, Spender, StoreStats, StoreTools
 from planloom.stores import StorePlugin
+from planloom.wording import counted
 
 from .app import App, app_command, out_console, say_console
 
@@ -49,7 +50,7 @@ def check(app: App) -> int:
         click.echo(fault)
         faults += 1
     if faults:
-        found = _counted(faults, "fault", "faults")
+        found = counted(faults, "fault")
         click.echo(
             f"{found} in {app.settings.store_path}; restore a copy, or move it away and start a new store", err=True
         )
@@ -95,7 +96,7 @@ def _print_stats(where: str, found: StoreStats) -> None:
         console.print(_money(found))
     if found.uncertain:
         one = "call of unknown outcome stays charged at its worst price"
-        console.print(_counted(found.uncertain, one, "calls of unknown outcome stay charged at their worst prices"))
+        console.print(counted(found.uncertain, one, "calls of unknown outcome stay charged at their worst prices"))
 
 
 def _money(found: StoreStats) -> Table:
@@ -150,15 +151,15 @@ def _print_pruned(pruned: Pruned, dry: bool) -> None:
     for run in pruned.runs:
         click.echo(run)
     counts = (
-        (pruned.threads, "thread", "threads"),
-        (pruned.events, "event", "events"),
-        (pruned.questions, "question", "questions"),
+        (pruned.threads, "thread"),
+        (pruned.events, "event"),
+        (pruned.questions, "question"),
         (pruned.replies, "reply", "replies"),
-        (pruned.parts, "shared text", "shared texts"),
+        (pruned.parts, "shared text"),
     )
-    rest = ", ".join(_counted(*count) for count in counts)
+    rest = ", ".join(counted(*count) for count in counts)
     said = "would go" if dry else "went"
-    click.echo(f"{_counted(len(pruned.runs), 'run', 'runs')} {said}: {rest}; {_bytes(pruned.size_bytes)}")
+    click.echo(f"{counted(len(pruned.runs), 'run')} {said}: {rest}; {_bytes(pruned.size_bytes)}")
     for run in pruned.driven:
         click.echo(f"{run} stays: a process drives it", err=True)
     if dry:
@@ -171,10 +172,6 @@ def _print_pruned(pruned: Pruned, dry: bool) -> None:
         )
 
 
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
-
-
 @store.command()
 @click.option("--out", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Write it there.")
 @click.option("--kind", "kinds", type=click.Choice(EXPORTED_KINDS), multiple=True, help="Only this kind of record.")
@@ -184,7 +181,7 @@ def export(app: App, out: Path | None, kinds: tuple[str, ...]) -> None:
     records = _tools(app).export(kinds or EXPORTED_KINDS)
     with _opened(out) as file:
         count = _write(file, records)
-    say_console().print(f"{count:,} records" + (f" in {out}" if out else ""), markup=False)
+    say_console().print(counted(count, "record") + (f" in {out}" if out else ""), markup=False)
 
 
 @contextmanager
