@@ -7,7 +7,6 @@ events.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,14 +14,14 @@ import attrs
 
 from .stores import RunRow, Store
 
-__all__ = ["Former", "read_former"]
+__all__ = ["Former", "read_former", "worker_address"]
 
 
 @attrs.frozen(kw_only=True)
 class Former:
     """What a run is so far.
 
-    :ivar threads: its threads' ids by place in the plan and which worker at that place, from 0.
+    :ivar threads: its threads' numbers by the address of their worker; see :func:`worker_address`.
     :ivar versions: by fingerprint, the number of the stored reply that was used.
     :ivar failures: why workers failed, by thread id.
     :ivar seq: number of its last event, ``t`` the seconds it stands at.
@@ -31,7 +30,7 @@ class Former:
 
     row: RunRow
     journal: Mapping[str, Any]
-    threads: Mapping[tuple[str, int], str]
+    threads: Mapping[str, int]
     versions: Mapping[str, int]
     failures: Mapping[str, str]
     seq: int
@@ -40,25 +39,25 @@ class Former:
     paid: int
 
 
+def worker_address(place: str, nth: int) -> str:
+    """Return what tells a worker from all others of a run: its place in the plan, and which one it is there, from 0."""
+    return f"{place}#{nth}" if nth else place
+
+
 def read_former(store: Store, row: RunRow) -> Former:
     """Return what a run is so far, from the store."""
-    ids: dict[str, list[str]] = defaultdict(list)
-    versions: dict[str, int] = {}
-    failures: dict[str, str] = {}
-    for thread, place, status, error, asked, used in store.traces(row.id):
-        ids[place].append(thread)
-        versions.update(zip(asked, used, strict=False))
-        if status == "failed":
-            failures[thread] = error or ""
+    threads, versions, failures = _read_traces(store, row.id)
     if row.facts.get("refresh"):
         # What was answered just before the run died is its own too; any other stored answer would be asked again.
         versions = store.own_versions(row.id) | versions
+    if 0 in versions.values():
+        versions = {fingerprint: version for fingerprint, version in versions.items() if version}
     progress, money = store.progress(row.id), store.money(row.id)
     return Former(
         row=row,
         journal=store.journal(row.id),
-        threads={(place, n): one for place, all_ in ids.items() for n, one in enumerate(_in_order(all_))},
-        versions={fingerprint: version for fingerprint, version in versions.items() if version},
+        threads=threads,
+        versions=versions,
         failures=failures,
         seq=progress.seq,
         t=progress.t,
@@ -67,9 +66,26 @@ def read_former(store: Store, row: RunRow) -> Former:
     )
 
 
-def _in_order(ids: list[str]) -> list[str]:
-    return sorted(ids, key=_number) if len(ids) > 1 else ids
-
-
-def _number(thread_id: str) -> int:
-    return int(thread_id.rpartition("/t")[2])
+def _read_traces(store: Store, run_id: str) -> tuple[dict[str, int], dict[str, int], dict[str, str]]:
+    """Return a run's threads by address, versions by fingerprint, failures by thread; quick, since a replay of very
+    many workers waits for it."""
+    threads: dict[str, int] = {}
+    several: dict[str, list[int]] = {}
+    versions: dict[str, int] = {}
+    failures: dict[str, str] = {}
+    digits = len(run_id) + len("/t")
+    for thread, place, status, error, asked, used in store.traces(run_id):
+        number = int(thread[digits:])
+        if place in threads:
+            several.setdefault(place, [threads[place]]).append(number)
+        else:
+            threads[place] = number
+        if len(asked) == len(used) == 1:
+            versions[asked[0]] = used[0]
+        else:
+            versions.update(zip(asked, used, strict=False))
+        if status == "failed":
+            failures[thread] = error or ""
+    for place, numbers in several.items():
+        threads.update((worker_address(place, nth), number) for nth, number in enumerate(sorted(numbers)))
+    return threads, versions, failures

@@ -25,6 +25,7 @@ from ._errors import JournalDiverged, Runaway
 from ._groups import Group
 from ._one_worker import OneWorker
 from ._phases import NO_PHASE, Phase, Phases
+from .former import worker_address
 from .money import credits_of
 from .workers import Asker, Performed, WorkerRequest
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Perform", "RunHost", "host_of"]
 
+Scope = dict[str, object]
 Perform = Callable[[WorkerRequest, Asker], Awaitable[Performed]]
 S = TypeVar("S")
 
@@ -78,7 +80,7 @@ class RunHost:
     :param recorded: what an earlier start of this run wrote there: the plan decides now as it did then.
     :ivar missing: the first of what the outcome lacks: workers that failed or were dropped, tasks and saved plans that
         failed; each a ``kind``, a ``name`` and a ``reason``.
-    :param threads: ids of the threads of an earlier start, by place and which worker at that place it was.
+    :param threads: numbers of the threads of an earlier start, by the address of their worker.
     """
 
     def __init__(
@@ -94,7 +96,7 @@ class RunHost:
         states: Mapping[str, object],
         journal: Callable[[str, Any], None],
         recorded: Mapping[str, Any] | None = None,
-        threads: Mapping[tuple[str, int], str] | None = None,
+        threads: Mapping[str, int] | None = None,
     ) -> None:
         self.run_id = run_id
         self.registry = registry
@@ -111,7 +113,7 @@ class RunHost:
         self._journal = journal
         self._recorded = recorded or {}
         self._threads = dict(threads or {})
-        self._totals = _Totals(newest_thread=max(map(_number_of, self._threads.values()), default=0))
+        self._totals = _Totals(newest_thread=max(self._threads.values(), default=0))
         self._questions_seen: set[bytes] = set()
         # Of a saved plan inside this one: where it was called, and what its tasks inherit from there.
         self._prefix = ""
@@ -130,38 +132,37 @@ class RunHost:
 
         :raises RunAborted: the run must end, or the plan asked for twice the workers that a run may have.
         """
-        place = self._prefix + call.path
-        phase = self._phase_for(call, request)
-        nth = _count_in(call.scope, _WORKERS, place)
+        scope, place = call.scope, self._prefix + call.path
+        phase = self._phase_for(scope, request)
+        address = worker_address(place, _count_in(scope, _WORKERS, place))
         self._totals.workers += 1
-        worker = OneWorker(self.run_id, self._recorder, request, phase, self._thread_id(place, nth), place)
+        worker = OneWorker(self.run_id, self._recorder, request, phase, self._thread_id(address), place)
         if self._totals.workers > self.settings.workers:
-            self._lost(call, place)
+            self._lost(scope, place)
             return self._drop(request, worker)
         try:
             performed = await worker.perform(self._perform)
         finally:
-            group = self._group(call)
+            group = self._group(scope)
             if group is not None and worker.ended_at is not None:
-                group.worker_ended(call.scope, worker.ended_at)
+                group.worker_ended(scope, worker.ended_at)
         self._totals.full_price += performed.full_price
         if performed.error is not None:
             self._failed(request, performed.error)
-            self._lost(call, place)
+            self._lost(scope, place)
         return performed.value
 
-    def _phase_for(self, call: Call, request: WorkerRequest) -> Phase:
+    def _phase_for(self, scope: Scope, request: WorkerRequest) -> Phase:
         if request.phase is not None:
             self._open_phase(request.phase)
             return self.phases.get(request.phase, 0.0)
-        return self._phase(call)
+        return self._phase(scope)
 
-    def _thread_id(self, place: str, nth: int) -> str:
-        known = self._threads.pop((place, nth), None)
-        if known is not None:
-            return known
-        self._totals.newest_thread += 1
-        return f"{self.run_id}/t{self._totals.newest_thread:03d}"
+    def _thread_id(self, address: str) -> str:
+        number = self._threads.pop(address, None)
+        if number is None:
+            number = self._totals.newest_thread = self._totals.newest_thread + 1
+        return f"{self.run_id}/t{number:03d}"
 
     def _drop(self, request: WorkerRequest, worker: OneWorker) -> None:
         limit = self.settings.workers
@@ -173,8 +174,8 @@ class RunHost:
                 "loops, or raise `limits.workers` in the configuration"
             )
 
-    def _lost(self, call: Call, place: str) -> None:
-        group = self._group(call)
+    def _lost(self, scope: Scope, place: str) -> None:
+        group = self._group(scope)
         if group is not None:
             group.answer_lost(place)
 
@@ -247,9 +248,9 @@ class RunHost:
 
     def task_failed(self, call: Call, path: str, error: PlanFailed) -> None:
         """Note that a task which a call runs failed; its value is ``None``. A lost answer in it counts alone."""
-        group = self._group(call)
+        group = self._group(call.scope)
         if group is None or not group.lacks_answer(self._prefix + path):
-            self._phase(call).tasks_failed += 1
+            self._phase(call.scope).tasks_failed += 1
             self._miss("task", self._prefix + path, f"{error.kind}: {error.detail}")
         if group is not None:
             group.failed(self._prefix + path)
@@ -257,7 +258,7 @@ class RunHost:
 
     def if_task_fails(self, call: Call, then: Callable[[], None]) -> None:
         """Have something done if the calling task fails, by which everything that it learned is lost to the plan."""
-        group = self._group(call)
+        group = self._group(call.scope)
         if group is not None:
             group.if_fails(self._prefix + call.path, then)
 
@@ -267,20 +268,20 @@ class RunHost:
 
     def left_undecided(self, call: Call, place: str, reason: str, about: Mapping[str, Any]) -> None:
         """Note a question that too many failed workers left open; it counts as a hole."""
-        self._phase(call).undecided += 1
+        self._phase(call.scope).undecided += 1
         self.undecided.append({"place": place, "reason": reason, **about})
         self._recorder.emit("run.undecided", {"place": place, "reason": reason[:_EVENT_TEXT_LENGTH]})
 
     @contextmanager
     def group(self, call: Call) -> Iterator[None]:
         """Wait for a group of tasks; the time that finished workers wait for the slowest is counted as idle."""
-        outer = self._group(call)
+        outer = self._group(call.scope)
         group = call.scope[_GROUP] = Group(self._prefix + call.path)
         try:
             yield
         finally:
             call.scope[_GROUP] = outer
-            self._phase(call).idle_s += group.idle_s(self._recorder.seconds())
+            self._phase(call.scope).idle_s += group.idle_s(self._recorder.seconds())
             if outer is not None:
                 group.pass_on(outer, call.scope)
             for title in self.phases.leave_all(group.path):
@@ -310,9 +311,9 @@ class RunHost:
 
     def saved_plan_failed(self, call: Call, name: str, error: PlanFailed) -> None:
         """Note, while it is run, that a saved plan failed; its value is ``None``. A lost answer in it counts alone."""
-        group = self._group(call)
+        group = self._group(call.scope)
         if group is None or not group.lacks_any:
-            self._phase(call).tasks_failed += 1
+            self._phase(call.scope).tasks_failed += 1
             self._miss("saved plan", name, f"{error.kind}: {error.detail}")
         if group is not None:
             group.all_failed()
@@ -352,13 +353,13 @@ class RunHost:
 
     # --- a task's phase and group
 
-    def _phase(self, call: Call) -> Phase:
-        inside = call.scope.get(_PHASE) or self._outer.get(_PHASE)
+    def _phase(self, scope: Scope) -> Phase:
+        inside = scope.get(_PHASE) or self._outer.get(_PHASE)
         name = inside[0] if isinstance(inside, tuple) else NO_PHASE
         return self.phases.find(name) or self.phases.get(name, self._recorder.seconds())
 
-    def _group(self, call: Call) -> Group | None:
-        group = call.scope.get(_GROUP) or self._outer.get(_GROUP)
+    def _group(self, scope: Scope) -> Group | None:
+        group = scope.get(_GROUP) or self._outer.get(_GROUP)
         return group if isinstance(group, Group) else None
 
     def _open_phase(self, title: str) -> None:
@@ -385,8 +386,3 @@ def _count_in(scope: dict[str, object], key: str, place: str) -> int:
     count = last[1] + 1 if isinstance(last, tuple) and last[0] == place else 0
     scope[key] = (place, count)
     return count
-
-
-def _number_of(thread: str) -> int:
-    number = thread.rpartition("/t")[2]
-    return int(number) if number.isdigit() else 0

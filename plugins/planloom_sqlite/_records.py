@@ -151,7 +151,7 @@ def read_traces(readers: Readers, run_id: str) -> Iterator[ThreadTrace]:
     for first in range(0, len(numbers), _TRACES_AT_ONCE):
         lot = numbers[first : first + _TRACES_AT_ONCE]
         for thread, place, status, error, fingerprints, versions in readers.rows(_TRACES, (lot[0], lot[-1], run)):
-            yield ThreadTrace(thread, place, status, error, _texts(fingerprints), tuple(decode(versions)))
+            yield ThreadTrace(thread, place, status, error, _texts(fingerprints), _numbers(versions))
 
 
 _TRACES_AT_ONCE = 2_000
@@ -166,6 +166,11 @@ def _texts(stored: str) -> tuple[str, ...]:
     # One fingerprint and no more is what nearly every worker has, and is not worth a parser.
     one = stored[2:-2]
     return (one,) if one.isalnum() else tuple(decode(stored))
+
+
+def _numbers(stored: str) -> tuple[int, ...]:
+    one = stored[1:-1]
+    return (int(one),) if one.isdigit() else tuple(decode(stored))
 
 
 def _thread_from(row: tuple[Any, ...]) -> ThreadRow:
