@@ -23,6 +23,7 @@ import attrs
 
 from ._budget_line import OnCap
 from ._errors import Misuse, PlanHeld, PlanRefused, did_you_mean
+from ._given_files import text_of
 from .control import RunControl
 from .gates import Decision
 from .job import Job, plan_hash
@@ -238,8 +239,8 @@ class Planloom:
             return plan, "plan"
         path = Path(plan)
         try:
-            return path.read_text(encoding="utf-8-sig"), path.stem
-        except (OSError, UnicodeDecodeError) as error:
+            return text_of(path), path.stem
+        except (OSError, ValueError) as error:
             saved = did_you_mean(str(plan), known)
             raise Misuse(
                 f"cannot read the plan {path}: {error}; name a plan file or a saved plan ({saved}), or give its text"

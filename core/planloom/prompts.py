@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ._errors import ConfigurationError
+from ._given_files import text_of
 from .kits import Kit, Prompt
 from .settings import Settings
 
@@ -23,8 +24,8 @@ def resolved_prompt(kit: Kit, name: str, settings: Settings) -> Prompt:
     if not path.is_file():
         raise ConfigurationError(f"{named}, which is no file; correct it")
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = text_of(path)
+    except (OSError, ValueError) as error:
         raise ConfigurationError(f"{named}, which cannot be read: {error}; correct it") from error
     if not text.strip():
         raise ConfigurationError(f"{named}, which is empty; write the prompt there, or take the setting out")

@@ -16,6 +16,7 @@ from planlang import Call, PlanFailed, PlanRejected, Program, Vocabulary, Word
 from planlang import compile as compile_program
 
 from ._errors import ConfigurationError, did_you_mean
+from ._given_files import text_of
 from ._signatures import signature_of
 from .kits import Kit, SavedPlan
 from .runtime import host_of
@@ -64,8 +65,8 @@ def _folders(settings: Settings) -> list[Path]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return text_of(path)
+    except (OSError, ValueError) as error:
         raise ConfigurationError(
             f"the saved plan {path} cannot be read: {error}; correct it, or move it away"
         ) from error

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import attrs
 
 from ._errors import ConfigurationError, Misuse, did_you_mean
+from ._given_files import at_home, text_of
 from .clients import ClientPlugin, Endpoint
 from .money import MICRO, Price, micro_of
 from .questions import canonical_json
@@ -168,7 +169,7 @@ def load_settings(
     source, document = _document(folder, path)
     settings = _Reader(source, registry).settings(document) if source else _without_file(registry)
     if environ.get(STORE_VARIABLE):
-        settings = attrs.evolve(settings, store_path=environ[STORE_VARIABLE])
+        settings = attrs.evolve(settings, store_path=at_home(environ[STORE_VARIABLE]))
     return settings
 
 
@@ -191,6 +192,9 @@ def _document(folder: Path, config: Path | None) -> tuple[Path | None, dict[str,
     own = folder / CONFIG_FILE
     if own.is_file():
         return own, _read_toml(own)
+    if os.path.lexists(own):
+        # Whoever put it there does not expect to go on as if it were not.
+        raise ConfigurationError(f"{own} is not a file that can be read; correct it, or move it away")
     project = folder / "pyproject.toml"
     if project.is_file():
         tools = _read_toml(project).get("tool", {})
@@ -206,15 +210,19 @@ def _read_toml(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(text_of(path, _MOST_BYTES))
     except OSError as error:
         raise ConfigurationError(f"cannot read {path}: {error.strerror}; name another file with --config") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}; correct it there") from error
     except ValueError as error:
-        raise ConfigurationError(f"{path} holds a number of more digits than can be read; correct it there") from error
+        long = (
+            "holds a number of more digits than can be read" if "digits" in str(error) else f"cannot be read: {error}"
+        )
+        raise ConfigurationError(f"{path} {long}; correct it there") from error
 
 
+_MOST_BYTES = 1024 * 1024
 _SECTIONS = ("store", "budget", "limits", "gate", "endpoints", "roles", "prompts", "kits")
 _ENDPOINT_KEYS = (
     "client",
@@ -259,7 +267,7 @@ class _Reader:
         return Settings(
             source=self._source,
             store_kind=self._text(store, "kind", "store", "sqlite"),
-            store_path=str(base / self._text(store, "path", "store", ".planloom/store.db")),
+            store_path=str(base / at_home(self._text(store, "path", "store", ".planloom/store.db"))),
             cap=self._amount(tables["budget"], "cap", "budget", 150),
             in_flight=self._whole(limits, "in_flight", "limits", 32),
             bare_in_flight=self._whole(limits, "in_flight", "limits", 16),
@@ -269,7 +277,7 @@ class _Reader:
             endpoints={name: _with_prefix_cache(endpoint, roles.values()) for name, endpoint in endpoints.items()},
             roles=roles,
             gate=self._gate(tables["gate"]),
-            prompts={name: base / self._prompt(name, tables["prompts"]) for name in tables["prompts"]},
+            prompts={name: base / at_home(self._prompt(name, tables["prompts"])) for name in tables["prompts"]},
             kits={name: self._kit(name, tables["kits"]) for name in tables["kits"]},
         )
 

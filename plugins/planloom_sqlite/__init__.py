@@ -49,7 +49,7 @@ def register_stores(register: Callable[[StorePlugin], None]) -> None:
             summary="one file on a local disk, for any number of processes of one machine",
             open=_open,
             read=_read,
-            tools=_tools,
+            tools=_tools_of,
         )
     )
 
@@ -66,7 +66,7 @@ def _read(path: str | Path) -> Store:
     return read_store(path)
 
 
-def _tools(path: str | Path) -> StoreTools:
+def _tools_of(path: str | Path) -> StoreTools:
     from ._tools import SqliteTools
 
     return SqliteTools(path)

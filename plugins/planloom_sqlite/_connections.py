@@ -57,8 +57,10 @@ class Place:
 
     def connect(self) -> sqlite3.Connection:
         """Return a new connection without transactions of its own."""
+        # Some builds of SQLite take every name that begins so for an address, and open another file.
+        name = f"./{self.location}" if self.location.startswith("file:") else self.location
         return sqlite3.connect(
-            self.address or self.location,
+            self.address or name,
             uri=bool(self.address),
             timeout=self.busy_timeout_s,
             isolation_level=None,

@@ -74,7 +74,7 @@ def open_store(
     :raises StoreError: it cannot be opened; the text says what to do.
     """
     name = str(location)
-    place = Place(MEMORY if name == MEMORY else str(Path(name).expanduser()), busy_timeout_s)
+    place = Place(MEMORY if name == MEMORY else os.path.expanduser(name), busy_timeout_s)
     connection = open_writer(place)
     readers = Readers(place, connection if place.in_memory else None)
     writer = Writer(connection, readers, where=place.location, lease_s=lease_s, clock=clock)
@@ -94,7 +94,7 @@ def read_store(
 
     :raises StoreError: it cannot be opened; the text says what to do.
     """
-    file = Path(location).expanduser()
+    file = Path(os.path.expanduser(location))
     if str(location) == MEMORY or not os.path.isfile(file) or not why_unwritable(file.resolve()):
         return open_store(location, busy_timeout_s=busy_timeout_s, clock=clock)
     place = place_to_read(file, busy_timeout_s)

@@ -35,7 +35,7 @@ class SqliteTools:
     def __init__(self, location: str | Path) -> None:
         if str(location) == MEMORY:
             raise StoreError("a store in memory ends with its process; name a file with --store")
-        self._path = Path(location).expanduser()
+        self._path = Path(os.path.expanduser(location))
 
     def check(self) -> Iterator[str]:
         """Yield what is wrong, a sentence a fault."""

@@ -14,6 +14,7 @@ import attrs
 import click
 
 from planloom._errors import Misuse
+from planloom._given_files import at_home, text_of
 from planloom.money import MICRO, micro_of
 from planloom.plugins import Registry
 from planloom.questions import canonical_json
@@ -94,7 +95,7 @@ def app_command(function: F) -> F:
         assert registry is not None
         settings = load_settings(registry, folder=_working_folder(), config=config)
         if store is not None:
-            settings = attrs.evolve(settings, store_path=store)
+            settings = attrs.evolve(settings, store_path=at_home(store))
         elif not os.environ.get(STORE_VARIABLE):
             _refuse_tracked(settings.store_path)
         return function(App(registry=registry, settings=settings, config=config), *args, **kwargs)
@@ -173,7 +174,7 @@ def read_arguments(pairs: tuple[str, ...], file: Path | None) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if file is not None:
         try:
-            given = json.loads(file.read_text(encoding="utf-8"))
+            given = json.loads(text_of(file))
         except (OSError, ValueError, RecursionError) as error:
             raise Misuse(f"cannot read arguments from {file}: {error}; it must hold one JSON object") from error
         if not isinstance(given, dict):
