@@ -43,9 +43,10 @@ build/bench-language/.peers: $(BIN)/python pyproject.toml
 		starlark-pyo3 pydantic-monty smolagents asteval simpleeval cel-python RestrictedPython
 	touch $@
 
-# Beside other engines that survive a kill, likewise.
+# What a run survives and costs, and other engines likewise; ONLY=kills,cap measures some of it.
+ONLY ?=
 bench-runtime: build/bench-runtime/.peers
-	build/bench-runtime/bin/python -m tests.bench.bench_runtime
+	build/bench-runtime/bin/python -m tests.bench.bench_runtime --only "$(ONLY)"
 
 build/bench-runtime/.peers: $(BIN)/python pyproject.toml
 	$(BIN)/python -m venv build/bench-runtime

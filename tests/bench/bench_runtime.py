@@ -1,267 +1,114 @@
-"""What durability costs, beside other engines: ``make bench-runtime``.
+"""What the runtime was shown to do, by killing and measuring: ``make bench-runtime``.
 
-Every contestant does the same task against the same server (see ``runtime/_contestant.py``): a fan-out of questions
-whose answers must survive a ``kill -9``. Walls are medians of some turns, taken in turn, imports excluded; ratios are
-to plain aiohttp with one SQLite commit an answer in the same sitting. Then each is killed when the server has answered
-two fifths, and started again: which answers that had been delivered does it ask for once more?
+Each section is a measurement of its own (``--only NAME,...``; ``--list`` names them); what it finds is kept with the
+facts of the machine in ``docs/reference/benchmarks-runtime.json``, and the page beside it is written from all that is
+kept. ``--small`` tries the scripts at sizes that show nothing, and keeps nothing; ``--page`` writes the page alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import shutil
-import signal
-import statistics
-import subprocess
 import sys
-import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
-import attrs
-import psutil
-from tests.bench.bench import machine
+from tests.bench.bench import REPOSITORY, machine
+from tests.bench.evidence._section import Section
 
-REPOSITORY = Path(__file__).parents[2]
-MODULE = (sys.executable, "-m")
-CONTESTED = "tests.bench.runtime"
 RESULTS = REPOSITORY / "docs" / "reference" / "benchmarks-runtime.json"
-FLOOR = "plain aiohttp + SQLite"
-CONTESTANTS = {
-    FLOOR: "plain",
-    "planloom, the door alone": "planloom_door",
-    "planloom, a whole run": "planloom_plan",
-    "LangGraph": "langgraph_peer",
-    "Dask distributed + SQLite": "dask_peer",
-    "DBOS on SQLite": "dbos_peer",
+PLACES = {
+    "kills": "kill_runtime:SECTION",
+    "cap": "one_cap:SECTION",
+    "first_call": "first_call:SECTION",
+    "install": "base_install:SECTION",
+    "long_prompts": "long_prompts:SECTION",
+    "disk": "disk_runtime:SECTION",
+    "disk_large": "disk_runtime:LARGE",
+    "looking_on": "looking_on:SECTION",
+    "peers": "runtime_peers:SECTION",
 }
-LATENCIES_MS = (50, 0)
-KILL_SHARE = 0.4
-PATIENCE_S = 180.0
-LOOK_S = 0.02
+"""The module and name of each section, in the order of the page; what compares engines needs their environment."""
 
 
-@attrs.frozen(kw_only=True)
-class Task:
-    """What every contestant is given."""
-
-    calls: int
-    at_once: int
-    url: str
-
-    def environment(self, folder: Path) -> dict[str, str]:
-        """Return the environment of a contestant."""
-        own = {
-            "BENCH_URL": self.url,
-            "BENCH_CALLS": str(self.calls),
-            "BENCH_AT_ONCE": str(self.at_once),
-            "BENCH_FOLDER": str(folder),
-        }
-        return {**os.environ, **own}
+def section(name: str) -> Section:
+    """Return a section by name."""
+    module, _, attribute = PLACES[name].partition(":")
+    found: Section = getattr(import_module(f"tests.bench.{module}"), attribute)
+    return found
 
 
-@contextmanager
-def counting_model(latency_s: float) -> Iterator[str]:
-    """Serve the model in another process; gives its address."""
-    command = (*MODULE, f"{CONTESTED}.counting_model", str(latency_s))
-    with subprocess.Popen(command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        yield server.stdout.readline().strip()
-        server.stdin.close()
+def kept() -> dict[str, Any]:
+    """Return what was measured so far, by section."""
+    found: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    return found
 
 
-def stats(url: str) -> dict[str, Any]:
-    """Return what the server has counted."""
-    with urllib.request.urlopen(url.removesuffix("/v1") + "/stats") as answer:
-        counts: dict[str, Any] = json.load(answer)
-        return counts
-
-
-def start(script: str, task: Task, folder: Path) -> subprocess.Popen[bytes]:
-    """Start a contestant in a session of its own, its output in the folder."""
-    with (folder / "said.txt").open("wb") as said:
-        return subprocess.Popen(
-            (*MODULE, f"{CONTESTED}.{script}"),
-            cwd=REPOSITORY,
-            env=task.environment(folder),
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-
-
-def result_of(folder: Path) -> dict[str, Any]:
-    """Return what a contestant reported.
-
-    :raises RuntimeError: it reported nothing.
-    """
-    said = (folder / "said.txt").read_text(encoding="utf-8", errors="replace")
-    for line in reversed(said.splitlines()):
-        if line.startswith('{"answers"'):
-            result: dict[str, Any] = json.loads(line)
-            return result
-    raise RuntimeError(f"no result: {said[-1_500:]}")
-
-
-class Peak:
-    """The most memory that a process and its children held at any look."""
-
-    def __init__(self, pid: int) -> None:
-        self._process = psutil.Process(pid)
-        self.size_bytes = 0
-
-    def look(self) -> None:
-        """Look once."""
-        try:
-            processes = [self._process, *self._process.children(recursive=True)]
-            self.size_bytes = max(self.size_bytes, sum(each.memory_info().rss for each in processes))
-        except psutil.Error:
-            return
-
-
-def one_wall(script: str, latency_s: float, calls: int, at_once: int) -> dict[str, Any]:
-    """Run a contestant once from nothing and return what it took."""
-    folder = Path(tempfile.mkdtemp(prefix="bench-runtime-"))
-    try:
-        with counting_model(latency_s) as url:
-            process = start(script, Task(calls=calls, at_once=at_once, url=url), folder)
-            peak, until = Peak(process.pid), time.monotonic() + PATIENCE_S
-            while process.poll() is None and time.monotonic() < until:
-                peak.look()
-                time.sleep(LOOK_S)
-            _kill(process)
-            counts = stats(url)
-        size_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        return {
-            **result_of(folder),
-            "peak_mb": peak.size_bytes / 2**20,
-            "disk_mb": size_bytes / 2**20,
-            "requests": counts["total"],
-            "max_in_flight": counts["max_in_flight"],
-        }
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def one_kill(script: str, latency_s: float, calls: int, at_once: int) -> dict[str, Any]:
-    """Kill a contestant in mid-run, start it again, and return what that cost."""
-    folder = Path(tempfile.mkdtemp(prefix="bench-runtime-"))
-    try:
-        with counting_model(latency_s) as url:
-            task = Task(calls=calls, at_once=at_once, url=url)
-            process = start(script, task, folder)
-            while process.poll() is None and stats(url)["total"] - at_once < KILL_SHARE * calls:
-                time.sleep(LOOK_S)
-            in_flight = stats(url)["in_flight"]
-            _kill(process)
-            in_hand = set((folder / "delivered.log").read_text(encoding="utf-8").splitlines())
-            again = start(script, task, folder)
-            again.wait(PATIENCE_S)
-            counts = stats(url)
-        asked_twice = [question for question in in_hand if counts["asked"].get(question, 0) > 1]
-        return {
-            "delivered": len(in_hand),
-            "delivered_and_asked_again": len(asked_twice),
-            "in_flight_at_kill": in_flight,
-            "requests": counts["total"],
-            "answers": result_of(folder)["answers"],
-        }
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def walls(names: Sequence[str], latency_s: float, options: argparse.Namespace) -> dict[str, Any]:
-    """Return each contestant's median of some turns."""
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-    for _ in range(options.turns):
-        for name in names:
-            row = one_wall(CONTESTANTS[name], latency_s, options.calls, options.at_once)
-            print(json.dumps({"contestant": name, "latency_s": latency_s, **_rounded(row)}), flush=True)
-            rows[name].append(row)
-    medians = {name: _median(taken) for name, taken in rows.items()}
-    floor_s = medians[FLOOR]["wall_s"]
-    return {name: {**row, "over_floor": row["wall_s"] / floor_s} for name, row in medians.items()}
-
-
-def _median(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return {key: statistics.median(row[key] for row in rows) for key in rows[0]}
-
-
-def _rounded(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: round(value, 3) if isinstance(value, float) else value for key, value in row.items()}
+def measured(name: str, *, small: bool) -> dict[str, Any]:
+    """Measure a section; return its figures with the facts of the machine and how long it took."""
+    facts, began_s = machine(), time.monotonic()
+    figures = section(name).measure(small)
+    found = {"machine": facts | {"took_s": time.monotonic() - began_s}, "figures": figures}
+    rounded: dict[str, Any] = json.loads(json.dumps(found), parse_float=lambda text: round(float(text), 4))
+    return rounded
 
 
 def page(results: dict[str, Any]) -> str:
-    """Return the results as a page of the documentation."""
-    machine_of = results["machine"]
+    """Return all that is kept as a page of the documentation."""
     lines = [
-        "# What durability costs",
+        "# What a run survives, and what it costs",
         "",
         "Written by `make bench-runtime`; the figures are in `benchmarks-runtime.json`.",
-        f"{machine_of['system']}, {machine_of['processors']} cores, Python {machine_of['python']}, "
-        f"{machine_of['measured_at'][:10]}.",
-        f"{results['calls']:,} different questions, {results['at_once']} at once, each answer on the disk; "
-        "imports are not counted, the server shares the cores.",
-        "The door alone asks over the floor's own HTTP client; a whole run is a plan with the client that ships.",
+        f"`make bench-runtime ONLY=kills` measures one section again: {', '.join(f'`{name}`' for name in PLACES)}.",
     ]
-    for latency_ms in LATENCIES_MS:
-        lines += ["", f"## Answers that take {latency_ms} ms", "", *_walls_table(results[f"walls_{latency_ms}_ms"])]
-    lines += ["", "## Killed at two fifths, and started again", "", *_kills_table(results["kills_50_ms"])]
+    for name in PLACES:
+        if name in results:
+            lines += ["", *_shown(section(name), results[name])]
     return "\n".join(lines) + "\n"
 
 
-def _walls_table(rows: dict[str, Any]) -> Iterator[str]:
-    yield "| | seconds | times the floor | most memory, MB | on the disk, MB |"
-    yield "|---|---:|---:|---:|---:|"
-    for name, row in rows.items():
-        wall, memory = f"{row['wall_s']:.2f} | {row['over_floor']:.2f}", f"{row['peak_mb']:.0f} | {row['disk_mb']:.1f}"
-        yield f"| {name} | {wall} | {memory} |"
+def _shown(part: Section, found: dict[str, Any]) -> Iterator[str]:
+    facts = found["machine"]
+    yield from (f"## {part.title}", "", *part.about)
+    yield (
+        f"{facts['system']}, {facts['processors']} cores, Python {facts['python']}, load {facts['load_before']:.1f} "
+        f"before, {facts['measured_at'][:10]}."
+    )
+    yield from ("", *part.lines(found["figures"]))
 
 
-def _kills_table(rows: dict[str, Any]) -> Iterator[str]:
-    yield "| | delivered at the kill | of them asked again | requests in all | in flight at the kill |"
-    yield "|---|---:|---:|---:|---:|"
-    for name, row in rows.items():
-        again, in_flight = row["delivered_and_asked_again"], row["in_flight_at_kill"]
-        yield f"| {name} | {row['delivered']} | {again} | {row['requests']:,} | {in_flight} |"
+def write(results: dict[str, Any]) -> None:
+    """Keep the figures, and write the page."""
+    ordered = {name: results[name] for name in PLACES if name in results}
+    RESULTS.write_text(json.dumps(ordered, indent=2) + "\n", encoding="utf-8")
+    RESULTS.with_suffix(".md").write_text(page(ordered), encoding="utf-8")
 
 
 def main() -> None:
-    """Measure, print, and keep with the documentation."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--calls", type=int, default=2_000)
-    parser.add_argument("--at-once", type=int, default=500)
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--only", default="", help="contestants whose name holds one of these, by commas")
-    parser.add_argument("--no-results", action="store_true")
+    """Measure what is wanted, print it and keep it with the documentation."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="sections, by commas (default: all but the large ones)")
+    parser.add_argument("--small", action="store_true", help="sizes that only try the scripts; nothing is kept")
+    parser.add_argument("--page", action="store_true", help="write the page from what is kept, and measure nothing")
+    parser.add_argument("--list", action="store_true", help="name the sections")
     options = parser.parse_args()
-    wanted = [part for part in options.only.split(",") if part]
-    names = [name for name in CONTESTANTS if name == FLOOR or not wanted or any(part in name for part in wanted)]
-    results: dict[str, Any] = {"machine": machine(), "calls": options.calls, "at_once": options.at_once}
-    for latency_ms in LATENCIES_MS:
-        results[f"walls_{latency_ms}_ms"] = walls(names, latency_ms / 1_000, options)
-    results["kills_50_ms"] = {}
-    for name in names:
-        row = one_kill(CONTESTANTS[name], 0.05, options.calls, options.at_once)
-        print(json.dumps({"contestant": name, "killed": row}), flush=True)
-        results["kills_50_ms"][name] = row
-    if not options.no_results:
-        kept = json.loads(json.dumps(results), parse_float=lambda text: round(float(text), 3))
-        RESULTS.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
-        RESULTS.with_suffix(".md").write_text(page(kept), encoding="utf-8")
+    if options.list:
+        print("\n".join(f"{name:13} {section(name).title}" for name in PLACES))
+        return
+    names = [name for name in options.only.split(",") if name]
+    if unknown := set(names) - set(PLACES):
+        parser.error(f"there is no section {', '.join(sorted(unknown))}; there are {', '.join(PLACES)}")
+    if options.page:
+        write(kept())
+        return
+    for name in names or [name for name in PLACES if not section(name).opt_in]:
+        found = measured(name, small=options.small)
+        print(json.dumps({name: found}, indent=2), flush=True)
+        if not options.small:
+            write(kept() | {name: found})  # what another wrote meanwhile stays
+    sys.exit(0)
 
 
 if __name__ == "__main__":

@@ -1,204 +1,295 @@
-"""What ``kill -9`` costs: ``python -m tests.bench.kill_runtime [KILLS]``.
+"""What ``kill -9`` costs a run: ``python -m tests.bench.bench_runtime --only kills``.
 
-A process asks 2,000 questions through the front door, 250 at once, of a server on this machine that answers after 50
-ms. It is killed at random moments and started again, until all is answered; then another run begins, until so many
-kills are done. After each kill the store is checked, and what is asked again is counted:
-
-- *delivered*: the answer was handed to who asked; none of these may ever be asked again;
-- *parsed*: the client had read the answer, and its commit was perhaps not back;
-- *in flight*: sent, with no answer read: the only ones that may cost twice, at most as many as were in flight.
+A run of 2,000 workers, 500 at once, is killed with its whole process group at a random moment, resumed, killed again,
+until it is whole; then the next one, until there were a hundred kills. Every other run's answers come in bursts. After
+each kill a copy of the store is looked at as it lies there, and again as the next process finds it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import attrs
+from tests.bench.evidence._books import Ledger, copy_of, is_made, read_ledger
+from tests.bench.evidence._section import Row, Section, table
 
-from planloom.clients import Endpoint, ModelClient
-from planloom.questions import Question, Reply
-from planloom.testing.doors import BUDGET, ENDPOINT, doorway
-from planloom.testing.loopback import Received, Served, completion, serving
-from planloom_openai import open_client
+from planloom.api import open_with
+from planloom.plugins import load_plugins
+from planloom.testing.looms import PRICE, settings_at
+from planloom.testing.loopback import LoopbackServer, Received, Served, completion, serving
 from planloom_sqlite import check_store, open_store
 
-CALLS, IN_FLIGHT, LATENCY_S = 2_000, 250, 0.05
-LONGEST_LIFE_S = 2.5
-ALL_ANSWERED = "all answered"
-
-
-# --- the process that is killed
-
-
-class _Telling:
-    """A client that tells which answers it has read."""
-
-    def __init__(self, client: ModelClient) -> None:
-        self._client = client
-
-    async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
-        reply = await self._client.ask(question, began=began)
-        _tell("parsed", reply.text)
-        return reply
-
-    async def close(self) -> None:
-        await self._client.close()
-
-
-def _tell(what: str, text: str = "") -> None:
-    os.write(1, f"{what} {text}\n".encode())
-
-
-async def ask_all(path: str, url: str) -> None:
-    """Ask all questions and tell what comes back."""
-    store = open_store(path)
-    client = _Telling(open_client(Endpoint(name=ENDPOINT, client="openai", url=url)))
-    waiting = iter(range(CALLS))
-    async with doorway(store, {ENDPOINT: client}, cap=1e6, in_flight=IN_FLIGHT) as door:
-        _tell("began")
-
-        async def worker() -> None:
-            for number in waiting:
-                _tell("delivered", (await door.ask(str(number))).text)
-
-        await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
-    await client.close()
-    await store.close()
-    _tell(ALL_ANSWERED)
-
-
-# --- the one that kills
+KINDS = ("steady", "burst")
+STEADY_S = (0.025, 0.075)
+"""How long an answer takes."""
+BURST_S = 0.25
+"""Answers of a burst leave together, so often."""
+LONGEST_LIFE_S = 3.0
+"""From the first question of a life to its kill, at most."""
+EARLY_SHARE, EARLY_S = 0.2, 1.5
+"""Some are killed so long after their process began, asked or not: while they start, or read what there is."""
+PATIENCE_S = 120.0
+LOOK_S = 0.002
 
 
 @attrs.define
 class Counts:
-    """What came of it so far; the loop over lives changes it."""
+    """What came of it so far; the loop over lives changes it.
 
+    :ivar parsed_uncommitted: answers that the client had read, and whose commit was not on the disk.
+    :ivar sent: calls that were in flight at a kill, by the ledger: what may cost twice.
+    """
+
+    runs: int = 0
     kills: int = 0
     kills_in_flight: int = 0
-    requests: int = 0
     questions: int = 0
+    requests: int = 0
+    sent: int = 0
+    sent_most: int = 0
     delivered: int = 0
     delivered_again: int = 0
-    parsed: int = 0
+    committed: int = 0
+    committed_again: int = 0
+    parsed_uncommitted: int = 0
     parsed_again: int = 0
-    parsed_again_most: int = 0
-    in_flight: int = 0
-    in_flight_most: int = 0
-    uncertain: int = 0
+    uncertain_credits: float = 0.0
     faults: list[str] = attrs.field(factory=list)
 
 
 @attrs.define
-class Run:
-    """One store and one server's view of it, over all lives of the process that asks."""
+class KilledRun:
+    """One run over all lives of its processes, and the server's view of it."""
 
     folder: Path
-    asked: Counter[str] = attrs.field(factory=Counter)
+    kind: str
+    workers: int
+    at_once: int
     delivered: set[str] = attrs.field(factory=set)
+    committed: set[str] = attrs.field(factory=set)
+    parsed_only: set[str] = attrs.field(factory=set)
+    sent: int = 0
 
     @property
-    def path(self) -> Path:
+    def store(self) -> Path:
         return self.folder / "store.db"
 
+    @property
+    def notes(self) -> Path:
+        return self.folder / "notes.txt"
+
     def answer(self, request: Received) -> Served:
-        number = request.json["messages"][-1]["content"]
-        self.asked[number] += 1
-        return completion(number).after(LATENCY_S)
+        """Answer as a server of this kind does."""
+        number = request.question.split()[-1]
+        late = random.Random(number).uniform(*STEADY_S) if self.kind == "steady" else BURST_S - time.time() % BURST_S
+        return completion(number).after(late)
+
+    def begin(self, url: str) -> subprocess.Popen[bytes]:
+        """Start a process that drives it, in a group of its own."""
+        script = Path(__file__).with_name("evidence") / "killed_run.py"
+        given = (str(self.store), url, str(self.workers), str(self.at_once), str(self.notes))
+        with (self.folder / "said.txt").open("ab") as said:
+            return subprocess.Popen(
+                [sys.executable, str(script), *given], stdout=said, stderr=said, start_new_session=True
+            )
+
+    def noted(self, what: str) -> set[str]:
+        """Return the questions of which something was noted, in all lives."""
+        lines = self.notes.read_text(encoding="utf-8").splitlines() if self.notes.exists() else []
+        return {line.split()[1] for line in lines if line.startswith(what)}
 
 
-def one_life(run: Run, url: str, life_s: float | None) -> tuple[bool, dict[str, set[str]]]:
-    """Let the process live so long from its first question; return whether all was answered, and what it told."""
-    command = [sys.executable, "-m", "tests.bench.kill_runtime", "--ask", str(run.path), url]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline().strip() == "began"
-    if life_s is not None:
-        time.sleep(life_s)
-        process.kill()
-    output, _ = process.communicate()
-    told: dict[str, set[str]] = {"parsed": set(), "delivered": set()}
-    for line in output.splitlines(keepends=True):
-        what, _, text = line.strip().partition(" ")
-        if line.endswith("\n") and what in told:  # the last line may be cut
-            told[what].add(text)
-    return ALL_ANSWERED in output, told
+def one_life(run: KilledRun, server: LoopbackServer, moments: random.Random, *, kill: bool) -> bool:
+    """Drive the run until its process is killed or ends; return whether it was killed.
+
+    :raises RuntimeError: it ended otherwise than whole.
+    """
+    before, process = server.total, run.begin(server.url)
+    try:
+        if kill and moments.random() < EARLY_SHARE:
+            _wait(process, moments.uniform(0.1, EARLY_S))
+        elif kill:
+            until = time.monotonic() + PATIENCE_S
+            while process.poll() is None and server.total == before and time.monotonic() < until:
+                time.sleep(LOOK_S)
+            _wait(process, moments.uniform(0, LONGEST_LIFE_S))
+        else:
+            _wait(process, PATIENCE_S)
+    finally:
+        ended = process.poll()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if ended not in (0, None) or (ended is None and not kill):
+        said = (run.folder / "said.txt").read_text(encoding="utf-8", errors="replace")
+        raise RuntimeError(f"a run ended with {ended}: {said[-1_500:]}")
+    return ended is None
 
 
-def after_a_kill(run: Run, counts: Counts, told: dict[str, set[str]]) -> None:
-    """Look at what the killed process left behind."""
-
-    async def look() -> None:
-        store = open_store(run.path)
-        books, uncertain = store.books(BUDGET), store.uncertain_calls(BUDGET)
-        await store.close()
-        if books.reserved or books.uncertain != sum(call.worst for call in uncertain):
-            counts.faults.append(f"after kill {counts.kills}: {books}")
-        counts.uncertain = len(uncertain)
-
-    before = counts.uncertain
-    asyncio.run(look())
-    counts.faults += [f"after kill {counts.kills}: {fault}" for fault in check_store(run.path)]
-    left_open = counts.uncertain - before
-    counts.kills_in_flight += left_open > 0
-    counts.in_flight += left_open
-    counts.in_flight_most = max(counts.in_flight_most, left_open)
-    run.delivered |= told["delivered"]
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
 
 
-def until_all_is_answered(run: Run, counts: Counts, kills: int) -> None:
+def after_a_kill(run: KilledRun, server: LoopbackServer, counts: Counts) -> None:
+    """Look at what the killed processes left behind, in a copy."""
+    run.delivered = run.noted("delivered")
+    if not run.store.exists():
+        return
+    with tempfile.TemporaryDirectory(prefix="planloom-left-") as folder:
+        copy = copy_of(run.store, Path(folder))
+        if not is_made(copy):
+            return
+        as_left = read_ledger(copy)
+        faults = [*as_left.faults, *check_store(copy), *_unrecorded(as_left, server)]
+        faults += asyncio.run(_opened_again(copy))
+        faults += read_ledger(copy).faults
+    counts.faults += [f"after kill {counts.kills}: {fault}" for fault in faults]
+    sent = as_left.states.get("sent", 0)
+    run.sent += sent
+    counts.sent += sent
+    counts.sent_most = max(counts.sent_most, sent)
+    counts.kills_in_flight += sent > 0
+    run.committed |= as_left.answered
+    run.parsed_only = run.noted("parsed") - as_left.answered
+    counts.parsed_uncommitted += len(run.parsed_only)
+
+
+def _unrecorded(ledger: Ledger, server: LoopbackServer) -> Iterator[str]:
+    """Yield the questions that were sent without a row that says so: a killed process would not know of them."""
+    for text, asked in list(server.asked.items()):
+        number = text.split()[-1]
+        if asked > ledger.calls.get(number, 0):
+            yield f"question {number} was sent {asked} times and has {ledger.calls.get(number, 0)} calls"
+
+
+async def _opened_again(copy: Path) -> list[str]:
+    """Open a store as the next process does; return what it says of calls in flight that is not so."""
+    before, faults = read_ledger(copy).states, []
+    store = open_store(copy)
+    for run in store.runs():
+        books = await store.open_budget(run.budget, 0)
+        uncertain = store.uncertain_calls(run.budget)
+        if books.reserved:
+            faults.append(f"{books.reserved} micro-credits stay reserved for a process that is gone")
+        if len(uncertain) != before.get("sent", 0) + before.get("uncertain", 0):
+            faults.append(f"{before} became {len(uncertain)} calls of unknown outcome")
+        if books.uncertain != len(uncertain) * PRICE.call:
+            faults.append(f"{len(uncertain)} calls of unknown outcome are charged {books.uncertain} micro-credits")
+    await store.close()
+    return faults
+
+
+def until_it_is_whole(run: KilledRun, counts: Counts, kills: int) -> None:
     """Kill a run again and again until it is whole; count what was asked more than once."""
-    moments, open_parsed = random.Random(counts.kills), set[str]()
-    counts.uncertain = 0
+    moments = random.Random(counts.kills)
     with serving(run.answer) as server:
         for _ in itertools.count():
-            before = Counter(run.asked)
-            life_s = moments.uniform(0, LONGEST_LIFE_S) if counts.kills < kills else None
-            whole, told = one_life(run, server.url, life_s)
-            _count_again(run, counts, before, open_parsed)
-            if whole:
+            before = Counter(server.asked)
+            killed = one_life(run, server, moments, kill=counts.kills < kills)
+            _count_again(run, counts, {text.split()[-1] for text in server.asked - before})
+            if not killed:
                 break
             counts.kills += 1
-            open_parsed = told["parsed"] - told["delivered"]
-            counts.parsed += len(open_parsed)
-            after_a_kill(run, counts, told)
-    counts.requests += sum(run.asked.values())
-    counts.questions += CALLS
+            after_a_kill(run, _when_noticed(server), counts)
+        _count_whole(run, counts, server)
+
+
+def _when_noticed(server: LoopbackServer) -> LoopbackServer:
+    """Return the server when it has seen that its clients are gone."""
+    until = time.monotonic() + 5.0
+    while server.in_flight and time.monotonic() < until:
+        time.sleep(LOOK_S)
+    return server
+
+
+def _count_again(run: KilledRun, counts: Counts, asked: set[str]) -> None:
+    """Count what this life asked though earlier ones had its answer."""
+    counts.delivered_again += len(asked & run.delivered)
+    counts.committed_again += len(asked & run.committed)
+    counts.parsed_again += len(asked & run.parsed_only)
+
+
+def _count_whole(run: KilledRun, counts: Counts, server: LoopbackServer) -> None:
+    """Count a run that is whole, and hold it against what it may have cost."""
+    ledger, faults = read_ledger(run.store), check_store(run.store)
+    faults += ledger.faults
+    if server.total > run.workers + run.sent:
+        faults.append(f"{server.total} requests for {run.workers} questions and {run.sent} calls in flight at kills")
+    if ledger.states != {"settled": run.workers, **({"uncertain": run.sent} if run.sent else {})}:
+        faults.append(
+            f"of {run.workers} questions and {run.sent} calls in flight at kills the ledger has {ledger.states}"
+        )
+    faults += asyncio.run(_replayed(run, server.url))
+    counts.faults += [f"run {counts.runs}: {fault}" for fault in faults]
+    counts.runs += 1
+    counts.questions += run.workers
+    counts.requests += server.total
     counts.delivered += len(run.delivered)
+    counts.committed += len(run.committed)
+    counts.uncertain_credits += run.sent * PRICE.call / 1e6
 
 
-def _count_again(run: Run, counts: Counts, before: Counter[str], open_parsed: set[str]) -> None:
-    """Count what this life asked that earlier ones had an answer to."""
-    asked_now = set(run.asked - before)
-    counts.delivered_again += len(asked_now & run.delivered)
-    again = len(asked_now & open_parsed)
-    counts.parsed_again += again
-    counts.parsed_again_most = max(counts.parsed_again_most, again)
+async def _replayed(run: KilledRun, url: str) -> list[str]:
+    """Replay a run; return what that says, when it is not what the run came to."""
+    settings = settings_at(url, run.store, in_flight=run.at_once, workers=run.workers)
+    async with open_with(load_plugins(), settings) as loom:
+        replayed = await loom.replay(loom.runs()[0].id)
+    return [] if replayed.equal else [replayed.said]
 
 
-def measure(kills: int) -> dict[str, Any]:
-    """Return what came of so many kills."""
+def measure(small: bool = False) -> dict[str, Any]:
+    """Return what came of a hundred kills, or of a few."""
+    kills, workers, at_once = (6, 300, 60) if small else (100, 2_000, 500)
     counts = Counts()
     while counts.kills < kills:
         with tempfile.TemporaryDirectory(prefix="planloom-kill-") as folder:
-            until_all_is_answered(Run(Path(folder)), counts, kills)
-    return attrs.asdict(counts) | {"requests_over_questions": counts.requests - counts.questions}
+            kind = KINDS[counts.runs % len(KINDS)]
+            run = KilledRun(Path(folder), kind, workers, at_once)
+            until_it_is_whole(run, counts, kills)
+    return {"workers": workers, "at_once": at_once} | attrs.asdict(counts)
 
 
-if __name__ == "__main__":
-    if sys.argv[1:2] == ["--ask"]:
-        asyncio.run(ask_all(*sys.argv[2:]))
-    else:
-        print(json.dumps(measure(int(sys.argv[1]) if sys.argv[1:] else 100), indent=2))
+def rows(found: dict[str, Any]) -> Iterator[Row]:
+    """Yield the figures as rows."""
+    over = found["requests"] - found["questions"]
+    yield "kills, and how many of them met calls in flight", f"{found['kills']}, {found['kills_in_flight']}", ""
+    yield "answers that the plan had when it was killed, asked again", _of(found, "delivered_again", "delivered"), "0"
+    yield "answers that were committed, asked again", _of(found, "committed_again", "committed"), "0"
+    yield "answers read and not yet committed, asked again", _of(found, "parsed_again", "parsed_uncommitted"), ""
+    yield f"requests beyond the {found['questions']:,} questions", f"{over:,}", f"at most {found['sent']:,} in flight"
+    unsure = f"{found['sent']:,} calls, {found['uncertain_credits']:,.1f} credits"
+    yield "of unknown outcome, charged at their worst price", unsure, "all of them"
+    yield "books, rows, events or replays that were not right", str(len(found["faults"])), "0"
+
+
+def _of(found: dict[str, Any], some: str, whole: str) -> str:
+    return f"{found[some]:,} of {found[whole]:,}"
+
+
+SECTION = Section(
+    name="kills",
+    title="Killed a hundred times",
+    about=(
+        "Runs of 2,000 workers, 500 at once, are killed with `kill -9` at random moments, a fifth of them while they "
+        "start or are read again, and resumed until they are whole.",
+        "Half of the runs get steady answers of 25 to 75 ms, half get bursts of up to 500 answers at once.",
+        "After every kill the store's own check, sums over its rows in plain SQL, and the server's count of each "
+        "question are compared; a finished run is replayed.",
+    ),
+    measure=measure,
+    lines=table(rows),
+)

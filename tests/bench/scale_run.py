@@ -1,6 +1,6 @@
 """How one run of very many workers spends CPU and memory, and how fast it replays.
 
-    python tests/bench/scale_run.py [--workers 50000] [--slices 10] [--in-flight 500] [--profile run|replay]
+    python -m tests.bench.scale_run [--workers 50000] [--slices 10] [--in-flight 500] [--profile run|replay]
 
 The model is a client in the same process that answers at once, so that all CPU measured is planloom's own. Each size is
 run in a process of its own. Printed: CPU a worker by slices of the run (start-up is before the first), peak memory,
@@ -21,63 +21,20 @@ import tempfile
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
+from tests.bench.quick_model import quick_registry, quick_settings
+
 from planlang import compile as compile_program
-from planloom.clients import ClientPlugin, Endpoint
 from planloom.former import read_former
-from planloom.hookspecs import hookimpl
 from planloom.listeners import Listener
 from planloom.loom import Job, Loom, open_loom
-from planloom.money import MICRO, Price, Usage
-from planloom.plugins import load_plugins
+from planloom.money import MICRO
 from planloom.processes import seldom_collected
-from planloom.questions import Question, Reply
-from planloom.settings import STANDARD_ROLES, RoleSettings, Settings
 from planloom.stores import Event
 from planloom.words import build_vocabulary
 
 PLAN = 'phase("Many")\nresult = len(parallel([lambda i=i: agent(f"question {i}") for i in range(args["n"])]))\n'
-
-
-class QuickModel:
-    """Answers at once."""
-
-    async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
-        if began is not None:
-            began()
-        return Reply(
-            text="an answer of some words, as short ones are, and nothing more than that",
-            finish_reason="stop",
-            usage=Usage(prompt_tokens=20, completion_tokens=12),
-            seconds=0.0,
-            model=question.model,
-        )
-
-    async def close(self) -> None:
-        """Hold nothing."""
-
-
-@hookimpl
-def _register_clients(register: Callable[[ClientPlugin], None]) -> None:
-    register(ClientPlugin(name="quick", summary="answers at once", open=lambda endpoint: QuickModel()))
-
-
-def _settings(store: Path, workers: int, in_flight: int) -> Settings:
-    roles = {
-        name: RoleSettings(
-            name=name, endpoint="main", model="m", price=Price(call=MICRO // 1000), parameters={"max_tokens": 100}
-        )
-        for name in STANDARD_ROLES
-    }
-    return Settings(
-        store_path=str(store),
-        endpoints={"main": Endpoint(name="main", client="quick")},
-        roles=roles,
-        workers=workers,
-        in_flight=in_flight,
-    )
 
 
 class _Slices:
@@ -115,8 +72,8 @@ async def _timed(work: Coroutine[Any, Any, Any], profile: bool) -> tuple[float, 
 
 
 async def _measure(options: argparse.Namespace, store: Path) -> dict[str, Any]:
-    registry = load_plugins([("quick", SimpleNamespace(register_clients=_register_clients))])
-    settings = _settings(store, options.workers, options.in_flight)
+    registry = quick_registry()
+    settings = quick_settings(store, options.workers, options.in_flight)
     program = compile_program(PLAN, build_vocabulary(registry, settings, ()))
     job = Job(title="Many", args={"n": options.workers}, cap=1_000_000 * MICRO)
     slices = _Slices(options.workers, options.slices)
@@ -163,7 +120,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.workers:
         for workers in (2_000, 20_000, 50_000):
-            subprocess.run([sys.executable, __file__, "--workers", str(workers)], check=True)
+            subprocess.run([sys.executable, "-m", "tests.bench.scale_run", "--workers", str(workers)], check=True)
         return
     with tempfile.TemporaryDirectory() as folder, seldom_collected():  # as the command line runs plans
         print(json.dumps(asyncio.run(_measure(options, Path(folder) / "store.db"))), flush=True)
