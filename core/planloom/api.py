@@ -24,6 +24,7 @@ import attrs
 from ._budget_line import OnCap
 from ._errors import Misuse, PlanHeld, PlanRefused, did_you_mean
 from ._given_files import text_of
+from .configuration import load_settings
 from .control import RunControl
 from .gates import Decision
 from .job import Job, plan_hash
@@ -36,7 +37,7 @@ from .plugins import Registry, load_plugins
 from .replaying import Replayed, replay_run
 from .resuming import check_resumable, find_run, job_of, reopen, target_facts
 from .saved_plans import saved_plans
-from .settings import Settings, load_settings
+from .settings import Settings
 from .status import status_line, status_now
 from .steering import cancel_run, follow_events, raise_cap
 from .stores import Books, Event, RunRow

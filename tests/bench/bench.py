@@ -23,11 +23,11 @@ from typing import Any
 
 import attrs
 
+from planloom.configuration import load_settings
 from planloom.jobs import compile_plan, default_price
 from planloom.kits import Kit
 from planloom.plugins import load_plugins
 from planloom.rehearsal import rehearse
-from planloom.settings import load_settings
 from planloom.words import build_vocabulary
 from planloom_code import pack
 

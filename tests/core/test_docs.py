@@ -13,10 +13,10 @@ import pytest
 from planlang import check
 from planloom.cli._about import _CONFIG
 from planloom.clients import ClientPlugin, Endpoint
+from planloom.configuration import load_settings
 from planloom.kits import Kit
 from planloom.plugins import Registry, load_plugins
 from planloom.questions import Question, message_of
-from planloom.settings import load_settings
 from planloom.testing.loopback import json_answer, serving
 from planloom.words import build_vocabulary
 from planloom_audit import Lens

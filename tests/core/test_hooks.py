@@ -130,7 +130,7 @@ def test_hook_register_kits_makes_words_that_a_plan_can_call() -> None:
 
 
 def test_hook_register_clients_makes_a_client_that_an_endpoint_can_name(tmp_path: Path) -> None:
-    from planloom.settings import load_settings
+    from planloom.configuration import load_settings
 
     registry = loaded("register_clients", ClientPlugin(name="mine", summary="", open=never_opened, settings=("voice",)))
     (tmp_path / "planloom.toml").write_text('[endpoints.e]\nclient = "mine"\nvoice = "low"\n')

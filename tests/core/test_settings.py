@@ -10,9 +10,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from planloom import ConfigurationError
+from planloom.configuration import load_settings
 from planloom.money import MICRO, Price
 from planloom.plugins import Registry, load_plugins
-from planloom.settings import Settings, default_parameters, load_settings
+from planloom.settings import Settings, default_parameters
 
 WHOLE = """
 [store]

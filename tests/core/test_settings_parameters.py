@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from planloom import ConfigurationError
+from planloom.configuration import load_settings
 from planloom.plugins import Registry, load_plugins
-from planloom.settings import Settings, default_parameters, load_settings
+from planloom.settings import Settings, default_parameters
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,11 @@ import click
 
 from planloom._errors import Misuse
 from planloom._given_files import at_home, text_of
+from planloom.configuration import STORE_VARIABLE, load_settings
 from planloom.money import MICRO, micro_of
 from planloom.plugins import Registry
 from planloom.questions import canonical_json
-from planloom.settings import STORE_VARIABLE, Settings, load_settings
+from planloom.settings import Settings
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -30,7 +30,7 @@ COMMAND = "all else"
 WATCHED = {
     "planloom.plugins": {"load_plugins": "plugins"},
     "planloom.jobs": {"compile_plan": "checking", "price_plan": "checking"},
-    "planloom.settings": {"load_settings": "settings"},
+    "planloom.configuration": {"load_settings": "settings"},
     "planloom.trust": {"require_trust": "settings"},
     "planloom_audit.work": {"open_work": "reading"},
     "planloom_sqlite._store": {"open_store": "store"},
