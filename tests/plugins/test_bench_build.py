@@ -218,6 +218,7 @@ def example(code: str, count: int = 3) -> str:
         (example("import subprocess; _ = subprocess.run(['ls'])"), "needs other processes"),
         (example(f"_ = open({str(Path('/tmp/x'))!r}, 'w')"), "needs files outside its own folder"),
         (example("import os; os._exit(0)"), "ends the interpreter"),
+        (example("raise KeyboardInterrupt"), "its examples end the run of all"),
         (example("import os; os.abort()"), "is ended by a signal"),
     ],
 )

@@ -126,6 +126,22 @@ def test_a_library_without_examples_is_refused_with_the_reasons(tmp_path: Path) 
     assert "1  has no examples" in str(result.exception)
 
 
+@pytest.mark.parametrize("out", ["shares", "shares/below"])
+def test_a_place_that_is_no_folder_is_named(library: Path, tmp_path: Path, out: str) -> None:
+    (tmp_path / "shares").write_text("a file")
+    result = run(library, "--out", tmp_path / out)
+    assert isinstance(result.exception, BenchError)
+    assert "shares" in str(result.exception)
+    assert "give another folder with --out" in str(result.exception)
+
+
+def test_a_folder_without_python_files_is_said_to_hold_none(tmp_path: Path) -> None:
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "README.md").write_text(">>> 1\n1\n")
+    result = run(tmp_path / "library", "--out", tmp_path / "out")
+    assert "holds no Python file" in str(result.exception)
+
+
 NESTED = 'def f():\n    def g():\n        """\n        >>> 1\n        1\n        """\n'
 
 

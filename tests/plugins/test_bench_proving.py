@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from planloom_bench.proving import ForkingProver, FreshProver, Job, Outcome, find_import_root, flags_of, namings
+from planloom_bench.proving.inside import server
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="held by the Linux kernel alone")
 
@@ -82,7 +83,7 @@ HOSTILE = [
     ("while True: pass", "timed out"),
     ("import os; os.closerange(0, 4096); os._exit(0)", "ended"),
     ("import ctypes; ctypes.string_at(0)", "killed"),
-    ("raise KeyboardInterrupt", "not collected"),
+    ("raise KeyboardInterrupt", "not run"),
 ]
 
 
@@ -106,6 +107,29 @@ def test_code_that_ends_its_process_has_a_named_fate(
 def test_a_fresh_interpreter_gives_the_same_fate(library: Path, line: str, fate: str) -> None:
     outcome = FreshProver().prove(job(library, example(line)))
     assert outcome.fate == fate
+
+
+def test_a_proof_that_fills_the_disk_is_ended_and_what_it_wrote_is_removed(
+    prover: ForkingProver, library: Path
+) -> None:
+    line = "for n in range(10**5): _ = open(str(n), 'wb').write(bytes(10**7))"
+    assert prover.prove(job(library, example(line))).fate == "flooded"
+    assert prover._process is not None
+    assert not (Path(prover._process._scratch) / "proof").exists()
+
+
+@pytest.mark.parametrize(("size_bytes", "flooding"), [(0, False), (9, True)])
+def test_a_folder_is_flooded_by_bytes_or_by_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size_bytes: int, flooding: bool
+) -> None:
+    monkeypatch.setattr(server, "MOST_FILES", 3)
+    monkeypatch.setattr(server, "MOST_BYTES", 20)
+    (tmp_path / "below").mkdir()
+    for number in range(3):
+        (tmp_path / "below" / str(number)).write_bytes(bytes(size_bytes))
+    assert server._is_flooding(str(tmp_path)) is flooding
+    (tmp_path / "one more").touch()
+    assert server._is_flooding(str(tmp_path))
 
 
 @pytest.mark.parametrize("text", ["import sys; sys.exit(1)", "raise ValueError", "import no_such_module", "1 +"])

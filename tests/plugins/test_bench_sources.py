@@ -171,6 +171,11 @@ def test_what_names_no_version_of_a_package_is_refused(written: str, tmp_path: P
         opened(f"pypi:{written}", tmp_path)
 
 
+def test_extras_of_a_package_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match="names extras, which bring further packages; leave them out"):
+        open_source("pypi:requests[socks]==2.32.3", scratch=tmp_path / "scratch")
+
+
 def test_a_package_has_no_revisions(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="names its version itself"):
         opened("pypi:tiny==1.0", tmp_path, revision="HEAD")
@@ -230,6 +235,13 @@ def test_a_broken_archive_is_named(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "tiny.whl").write_bytes(data)
     with pytest.raises(BadSource, match="cannot be unpacked"):
         unpack(tmp_path / "tiny.whl", tmp_path / "into")
+
+
+def test_a_folder_that_cannot_be_written_is_not_held_against_the_archive(tmp_path: Path) -> None:
+    (tmp_path / "into").write_text("a file")
+    archive = tarred(tmp_path / "tiny.tar.gz", {"tiny/a.py": b""})
+    with pytest.raises(OSError, match="into"):
+        unpack(archive, tmp_path / "into")
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,8 @@ _REASONS = {
     jobs.NO_IMPORT: "cannot be imported",
     jobs.NOT_LOADED: "another module is loaded in its place",
     jobs.NOT_COLLECTED: "has an example that doctest cannot read",
+    jobs.NOT_RUN: "its examples end the run of all",
+    jobs.FLOODED: "its examples fill the disk",
     jobs.TIMED_OUT: "its examples take too long",
     jobs.ENDED: "ends the interpreter",
     jobs.KILLED: "is ended by a signal",
@@ -138,8 +140,11 @@ def _refused(location: Path, source: SourceFile) -> str | None:
                 tokenize.detect_encoding(file.readline)
     except Unparsable as error:
         return error.reason
-    except (OSError, SyntaxError) as error:
+    except SyntaxError as error:
         return str(error)
+    except OSError:
+        # Whoever imports it will tell.
+        return None
     return None
 
 

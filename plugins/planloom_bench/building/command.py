@@ -14,6 +14,7 @@ from planloom.plugins import Registry, load_plugins
 from planloom.wording import counted
 from planloom_bench._errors import BenchError, LeaksFound
 from planloom_bench._key import Key
+from planloom_bench._writing import writing
 from planloom_bench.copying import (
     Chosen,
     CopiedFile,
@@ -81,29 +82,31 @@ def build_command(
     registry = context.find_object(Registry) or load_plugins()
     shown: Shown = by_file if reasons else by_reason
     _check_place(source, out)
-    opened = open_source(
-        source, scratch=out / _STATE / "source", cache=cache, revision=revision, from_source=from_source
-    )
-    chosen = choose(opened.root, everything=opened.fetched)
-    built = build(
-        Library(root=opened.root, files=chosen.files),
-        seed=seed,
-        bugs=bugs,
-        per_file=per_file,
-        at_most=at_most,
-        mutators=registry.all("mutator", Mutator).values(),
-        options=options or None,
-        journal=out / _STATE,
-        on_progress=_show_progress,
-    )
-    if not built.entries:
-        raise BenchError(_nothing(source, chosen, built, shown))
-    files = copied_files(chosen, built.entries)
-    key = key_of(files, built.entries, opened.name)
-    manifest = manifest_of(opened, chosen, built, files, seed=seed)
-    if type_checker:
-        manifest["type_checker"] = noticed_by_mypy(files, key)
-    _deliver(out, files, key, manifest, chosen)
+    with writing(out):
+        scratch = out / _STATE / "source"
+        opened = open_source(source, scratch=scratch, cache=cache, revision=revision, from_source=from_source)
+        chosen = choose(opened.root, everything=opened.fetched)
+        if not chosen.files and not chosen.left_out:
+            raise BenchError(f"{source} holds no Python file; give the folder of a library")
+        built = build(
+            Library(root=opened.root, files=chosen.files),
+            seed=seed,
+            bugs=bugs,
+            per_file=per_file,
+            at_most=at_most,
+            mutators=registry.all("mutator", Mutator).values(),
+            options=options or None,
+            journal=out / _STATE,
+            on_progress=_show_progress,
+        )
+        if not built.entries:
+            raise BenchError(_nothing(source, chosen, built, shown))
+        files = copied_files(chosen, built.entries)
+        key = key_of(files, built.entries, opened.name)
+        manifest = manifest_of(opened, chosen, built, files, seed=seed)
+        if type_checker:
+            manifest["type_checker"] = noticed_by_mypy(files, key)
+        _deliver(out, files, key, manifest, chosen)
     _report(opened, chosen, built, out, shown)
 
 

@@ -22,7 +22,7 @@ __all__ = ["Journal", "digest_of"]
 
 _NAME = "proofs.jsonl"
 # Changes whenever a proof is run or counted in another way.
-_FORMAT = "1"
+_FORMAT = "2"
 
 
 def digest_of(files: Iterable[SourceFile]) -> str:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from planloom.wording import counted
+from planloom_bench._writing import writing
+
 from .clean import write_clean
 
 __all__ = ["clean_command"]
@@ -20,4 +23,6 @@ def clean_command(directory: Path, out: Path) -> None:
     Audit the copy in the same way and give its findings to `planloom score --clean`: what is found in both was not
     caused by a bug. The copy gives the bugs away to whoever has both.
     """
-    click.echo(f"{write_clean(directory, out)} files without bugs: {out}")
+    with writing(out):
+        count = write_clean(directory, out)
+    click.echo(f"{counted(count, 'file')} without bugs: {out}")

@@ -24,9 +24,7 @@ _SHORTEST_LINE = 12
 _COUNTS: frozenset[str] = frozenset({"counts"})
 # What stands in a manifest, and in the parts of it; None for a plain value.
 _FIELDS: dict[str, frozenset[str] | None] = {
-    "source": frozenset(
-        {"library", "version", "licence", "kind", "commit", "archive", "archive_sha256", "sha256"}
-    ),
+    "source": frozenset({"library", "version", "licence", "kind", "commit", "archive", "archive_sha256", "sha256"}),
     "planted": frozenset({"by", "seed", "bugs"}),
     "type_checker": frozenset({"name", "noticed"}),
     **dict.fromkeys(("kinds", "not_copied", "left_out", "counts"), _COUNTS),

@@ -33,6 +33,7 @@ def unpack(archive: Path, folder: Path) -> None:
     A wheel's files land where an installer would put them, scripts and data apart, which it leaves out.
 
     :raises BadSource: the archive is broken, too large, or has a path that leads out of the folder.
+    :raises OSError: the folder cannot be written.
     """
     try:
         folder.mkdir(parents=True)
@@ -44,6 +45,9 @@ def unpack(archive: Path, folder: Path) -> None:
             if room < 0:
                 raise BadSource(f"{archive.name} unpacks to more than {MOST_BYTES:,} bytes; it is not unpacked")
     except _BROKEN as error:
+        # A number means that this system refused something, and the archive may be sound.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise BadSource(f"{archive} cannot be unpacked ({error}); remove it, so that it is fetched again") from error
 
 

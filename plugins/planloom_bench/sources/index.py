@@ -42,6 +42,11 @@ class Requirement:
         :raises BadSource: it is written otherwise.
         """
         match = _WRITTEN.fullmatch(written)
+        if match is None and "[" in written:
+            raise BadSource(
+                f"pypi:{written} names extras, which bring further packages; leave them out, and install what the "
+                "examples import in the Python that runs planloom"
+            )
         if match is None:
             raise BadSource(
                 f"pypi:{written} names no version of a package; write pypi:NAME==VERSION, and #sha256=HASH behind it "

@@ -10,9 +10,11 @@ MISSING_MODULE = "missing module"
 NO_IMPORT = "no import"
 NOT_LOADED = "not loaded"
 NOT_COLLECTED = "not collected"
+NOT_RUN = "not run"
 TIMED_OUT = "timed out"
 ENDED = "ended"
 KILLED = "killed"
+FLOODED = "flooded"
 LOST = "lost"
 
 

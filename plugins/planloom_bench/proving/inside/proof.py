@@ -92,12 +92,14 @@ def _imported(job: Job, finder: TextFinder) -> ModuleType:
 
 def _counted(job: Job, module: ModuleType) -> Outcome:
     tests: list[doctest.DocTest] = []
+    fate = jobs.NOT_COLLECTED
     try:
         tests = collect(module)
+        fate = jobs.NOT_RUN
         counter = run(tests, job.flags, job.seed)
     # KeyboardInterrupt, and what strange objects raise when doctest looks at them.
     except BaseException as error:
-        return Outcome(jobs.NOT_COLLECTED, detail=_say(error))
+        return Outcome(fate, detail=_say(error))
     return Outcome(jobs.RAN, failed=counter.failures, total=counter.tries, detail=counter.first_failure)
 
 

@@ -24,6 +24,10 @@ from .proof import confine, prove, silence
 # How many times the processor limit a proof may take by the clock: on a busy machine it still gets its share.
 WALL_FACTOR = 5
 _LOOK_EVERY_S = 0.05
+# Rarely enough to cost nothing; a disk takes some hundred megabytes in this time.
+_WEIGH_EVERY_S = 0.25
+MOST_FILES = 10_000
+MOST_BYTES = 256 << 20
 _ANSWER_BYTES = 1 << 20
 _SWEEPS = 200
 _GRACE_S = 5
@@ -75,7 +79,7 @@ def _forked(job: Job, compiled: Compiled, folder: str) -> Outcome:
         _child(job, compiled, folder, writing, server)
     os.close(writing)
     try:
-        return _awaited(job, pid, reading)
+        return _awaited(job, pid, reading, folder)
     finally:
         os.close(reading)
         _end(pid)
@@ -106,12 +110,17 @@ def _answer(job: Job, compiled: Compiled, folder: str, answers: int) -> None:
     os._exit(0)
 
 
-def _awaited(job: Job, pid: int, reading: int) -> Outcome:
+def _awaited(job: Job, pid: int, reading: int, folder: str) -> Outcome:
     """The child's answer, or what became of it."""
     answer, began = b"", time.monotonic()
+    look_at = began + _WEIGH_EVERY_S
     while not answer.endswith(b"\n"):
         if _is_overdue(job, pid, time.monotonic() - began) or len(answer) > _ANSWER_BYTES:
             return Outcome(jobs.TIMED_OUT, detail=f"limit {job.limit_s:g} s")
+        if time.monotonic() > look_at:
+            if _is_flooding(folder):
+                return Outcome(jobs.FLOODED, detail=f"more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes")
+            look_at = time.monotonic() + _WEIGH_EVERY_S
         # Asked before reading, so that what a child wrote before it ended is read.
         status = _ended(pid)
         if select.select([reading], [], [], _LOOK_EVERY_S if status is None else 0)[0]:
@@ -126,6 +135,19 @@ def _awaited(job: Job, pid: int, reading: int) -> Outcome:
         return outcome_from(answer)
     except ValueError:
         return Outcome(jobs.ENDED, detail="an answer that is none")
+
+
+def _is_flooding(folder: str) -> bool:
+    """Whether a proof has written more than any example needs; each of its files alone is limited by the system."""
+    files = size_bytes = 0
+    for at, _, names in os.walk(folder):
+        for name in names:
+            files += 1
+            with contextlib.suppress(OSError):
+                size_bytes += os.lstat(os.path.join(at, name)).st_size
+            if files > MOST_FILES or size_bytes > MOST_BYTES:
+                return True
+    return False
 
 
 def _is_overdue(job: Job, pid: int, seconds: float) -> bool:
