@@ -15,6 +15,7 @@ from ._check_functions import check_functions
 from ._check_looks import check_changes
 from ._check_names import check_names
 from ._check_tasks import check_tasks
+from ._check_types import check_types
 from ._check_walrus import check_walrus
 from ._codes import is_advice
 from ._data_plan import said_of_data
@@ -75,6 +76,7 @@ def check_module(source: str, vocabulary: Vocabulary, rules: Rules = DEFAULT_RUL
         check_tasks,
         check_changes,
         check_walrus,
+        check_types,
     ):
         family(survey)
     faults.extend(survey.faults)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from . import _nodes as n
 from ._formats import of_format, of_percent
+from ._modules import hint_of_module, outermost_of_module
 from ._names import ELSEWHERE, METHODS
 from ._near import nearest
 from ._refusals import MODULES
-from ._rewrites import of_method, of_module
+from ._rewrites import of_method
 from ._survey import Survey
 
 __all__ = ["check_attributes"]
@@ -109,6 +110,10 @@ def _told_elsewhere(survey: Survey, node: n.Node, root: n.Node, dropped: set[n.N
     return binding is not None and any(write in dropped for write in binding.writes)
 
 
+_OF_NUMBERS = frozenset(("math", "np", "numpy"))
+"""Modules with a ``log`` that writes nothing."""
+
+
 def calls_word(survey: Survey, node: n.Node) -> bool:
     """Say whether ``node`` calls a word as if it were a method of something, as in ``ctx.agent(...)``."""
     return (
@@ -116,6 +121,7 @@ def calls_word(survey: Survey, node: n.Node) -> bool:
         and node.name not in METHODS
         and node.name in survey.vocabulary.words
         and isinstance(node.receiver, n.Name)
+        and node.receiver.id not in _OF_NUMBERS
         and _word_receiver(survey, node.receiver) == ""
     )
 
@@ -149,9 +155,9 @@ def _say(survey: Survey, node: n.Attribute | n.MethodCall) -> None:
         survey.complain("PL061", receiver.start, node.name_end, message, f"write `{node.name}`.")
         return
     if isinstance(receiver, n.Name) and receiver in survey.names.unknown and receiver.id in MODULES:
-        made = of_module(survey, node)
-        hint = f"write `{made}`." if made else f"{MODULES[receiver.id]}."
-        survey.at("PL116", node, f"`{receiver.id}` is a module, and a plan has none", hint)
+        whole = outermost_of_module(survey, node)
+        hint = hint_of_module(survey, receiver.id, whole)
+        survey.at("PL116", whole, f"`{receiver.id}` is a module, and a plan has none", hint)
         return
     word = _word_receiver(survey, receiver)
     if word:

@@ -324,12 +324,18 @@ def _takes_thunks(word: Word) -> bool:
     return [*functions_of(word).values()] == [(0, 0)]
 
 
+def _named_by_others(survey: Survey, call: n.Call, word: Word) -> list[n.Node]:
+    """Return what other tools' keywords hold, as in ``parallel(items=xs, fn=f)``, where one of them is a function."""
+    found = [keyword.value for keyword in call.keywords if keyword.name not in word.signature.parameters]
+    return found if any(is_function(survey, value) for value in found) else []
+
+
 def _thunks_split(survey: Survey, call: n.Call, word: Word) -> bool:
     """Name ``parallel(items, fn)`` and ``parallel(f, g)``, which other tools have and plans do not."""
     positional = [p for p in word.signature.parameters.values() if p.kind in _POSITIONAL]
-    if not _takes_thunks(word) or not call.args or len(positional) != 1:
+    if not _takes_thunks(word) or len(positional) != 1:
         return False
-    if all(is_function(survey, arg) for arg in call.args):
+    if call.args and all(is_function(survey, arg) for arg in call.args):
         first, last = call.args[0].start, call.args[-1].end
         message = f"`{word.name}` takes its functions in one list"
         inside = survey.source[first:last]
@@ -340,9 +346,14 @@ def _thunks_split(survey: Survey, call: n.Call, word: Word) -> bool:
         )
         survey.complain("PL114", first, last, message, hint)
         return True
-    if len(call.args) != 2:
+    if len(call.args) == 1 and isinstance(call.args[0], n.Starred):
+        message = f"`{word.name}` takes its functions in one list"
+        survey.at("PL114", call.args[0], message, f"write `{survey.text(call.args[0].value)}`, without the `*`.")
+        return True
+    given = [*call.args, *_named_by_others(survey, call, word)]
+    if len(given) != 2:
         return False
-    items, function = call.args
+    items, function = given
     if is_function(survey, items) and not is_function(survey, function):
         items, function = function, items
     shown = survey.text(items)

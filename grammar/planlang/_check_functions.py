@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _nodes as n
+from ._check_calls import is_function
 from ._names import BUILTIN_ARGUMENTS
 from ._near import listed, nearest
 from ._survey import Function, Survey
@@ -20,10 +21,13 @@ def check_functions(survey: Survey) -> None:
         function = _only_function(survey, call.function)
         if function is not None:
             _own(survey, call, call.function.id, function)
+    for method in survey.all(n.MethodCall):
+        _sort(survey, method)
     for loop in survey.all(n.For, n.Clause):
         _not_iterable(survey, loop.iterable)
     for chain in survey.all(n.Chain):
         _added(survey, chain)
+    _whole_numbers(survey)
     for name in survey.all(n.Name):
         if name.kind == n.WORD and name.id in survey.vocabulary.words and _value_is_meant(survey, name):
             message = f"`{name.id}` is a word, and its value is meant here"
@@ -36,6 +40,28 @@ def _not_iterable(survey: Survey, node: n.Node) -> None:
     counted = type(node.value) is int
     hint = f"write `range({node.value})`." if counted else "give it a list, or `range(n)`."
     survey.at("PL108", node, f"`{survey.text(node)}` cannot be looped over", hint)
+
+
+def _whole_numbers(survey: Survey) -> None:
+    """Name a quotient where only whole numbers can stand: in ``range``, in a slice, as the place in a list."""
+    for call in survey.all(n.Call):
+        if isinstance(call.function, n.Name) and call.function.kind == n.BUILTIN and call.function.id == "range":
+            for argument in call.args:
+                _quotient(survey, argument, "`range` takes whole numbers")
+    for part in survey.all(n.Slice):
+        for bound in n.children(part):
+            _quotient(survey, bound, "a slice takes whole numbers")
+
+
+def _quotient(survey: Survey, node: n.Node, message: str) -> None:
+    if not isinstance(node, n.Chain) or node.ops[-1] != "/":
+        return
+    first, last = node.operands[-2].end, node.operands[-1].start
+    gap = survey.source[first:last]
+    before, after = survey.source[node.start : first], survey.source[last : node.end]
+    made = f"{before}{gap.replace('/', '//', 1)}{after}"
+    hint = f"write `{made}`." if "\n" not in made and "`" not in made and len(made) <= 90 else "divide with `//`."
+    survey.at("PL108", node, f"{message}, and `/` gives a fraction", hint)
 
 
 def _added(survey: Survey, chain: n.Chain) -> None:
@@ -105,7 +131,13 @@ def _builtin(survey: Survey, call: n.Call, name: str) -> None:
             _unknown(survey, keyword, name, known)
             return
     given = len(call.args)
-    if given > most:
+    if name in ("min", "max") and given == 2 and is_function(survey, call.args[1]):
+        message = f"`{name}` takes values by position, and a function only as `key`"
+        survey.at("PL108", call.args[1], message, f"write `key={survey.text(call.args[1])}`.")
+    elif name == "sorted" and given == 2 and is_function(survey, call.args[1]):
+        message = "`sorted` takes its function only as `key`"
+        survey.at("PL107", call.args[1], message, f"write `key={survey.text(call.args[1])}`.")
+    elif given > most:
         message = f"`{name}` takes at most {most} argument{'s' * (most != 1)} by position, not {given}"
         survey.at("PL107", call.args[most], message, _one_value(name))
     elif given < least:
@@ -119,14 +151,30 @@ def _one_value(name: str) -> str:
     return f"delete it, or call `{name}` once for each."
 
 
+_PLACES = frozenset(
+    ("start", "stop", "step", "iterable", "iterables", "function", "func", "number", "sequence", "object")
+)
+"""What Python calls parameters of builtins that are given by position."""
+
+
+def _sort(survey: Survey, call: n.MethodCall) -> None:
+    """Name ``xs.sort(f)``."""
+    if call.name == "sort" and call.args and is_function(survey, call.args[0]):
+        message = "`sort` takes its function only as `key`"
+        survey.at("PL107", call.args[0], message, f"write `key={survey.text(call.args[0])}`.")
+
+
 def _unknown(survey: Survey, keyword: n.Keyword, name: str, known: tuple[str, ...]) -> None:
     message = f"`{name}` has no keyword `{keyword.name}`"
     near = nearest(keyword.name or "", known)
     if near:
         hint = f"write `{near}`; it takes: {listed(known)}."
         survey.complain("PL105", keyword.start, keyword.start + len(keyword.name or ""), message, hint)
+    elif keyword.name in _PLACES:
+        survey.at("PL105", keyword, message, f"write `{survey.text(keyword.value)}`, by position.")
     else:
-        survey.at("PL105", keyword, message, f"delete it; it takes: {listed(known)}.")
+        takes = f"takes: {listed(known)}" if known else "takes no keywords"
+        survey.at("PL105", keyword, message, f"delete it; it {takes}.")
 
 
 # ---- the plan's own functions

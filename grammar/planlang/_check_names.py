@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from . import _nodes as n
 from ._check_attributes import asks_dropped, calls_word
 from ._check_calls import one_text
+from ._modules import hint_of_function, without_line, without_stop
 from ._names import BUILTINS, ELSEWHERE, NOT_BUILTINS, RENAMED
 from ._near import listed, nearest
 from ._refusals import MODULES
@@ -109,7 +110,7 @@ def _say_not_builtin(survey: Survey, name: n.Name) -> None:
     elif name.id == "print" and "log" in survey.vocabulary.words:
         _say_print(survey, name, message)
     elif name.id in _STOPS and isinstance(survey.parent.get(call or name), n.ExprStatement):
-        survey.at("PL115", call or name, message, _without_stop(survey, survey.parent[call or name]))
+        survey.at("PL115", call or name, message, without_stop(survey, survey.parent[call or name]))
     else:
         survey.at("PL115", name, message, f"{NOT_BUILTINS[name.id]}.")
 
@@ -123,28 +124,20 @@ def _say_print(survey: Survey, name: n.Name, message: str) -> None:
     if not isinstance(call, n.Call) or call.function is not name or (len(call.args) == 1 and not call.keywords):
         survey.at("PL115", name, message, "write `log`.")
     elif not call.args:
-        survey.at("PL115", call, message, "delete this line.")
+        survey.at("PL115", call, message, without_line(survey, survey.parent[call]))
     else:
         made = survey.text(call.args[0]) if len(call.args) == 1 else one_text(survey, call.args)
         survey.at("PL115", call, message, f"write `log({made})`." if made else "use `log(...)` with one text of all.")
 
 
-def _without_stop(survey: Survey, statement: n.Node) -> str:
-    """Say what becomes of a line that would end the plan."""
-    if any(isinstance(outer, n.Def) for outer in survey.above(statement)):
-        return "write `return None`."
-    body = survey.module.body
-    if statement in body or survey.parent[statement] is body[-1]:
-        return "delete this line."
-    return "put what follows its block into an `else`, and delete this line."
-
-
 def _say_unknown(survey: Survey, name: n.Name, known: list[str]) -> None:
-    near = nearest(name.id, known)
+    near, instead = nearest(name.id, known), hint_of_function(survey, name)
     if any(binding.name == name.id for binding in survey.names.bindings):
         hint = "assign it out here: what a function or a comprehension binds ends with it, and `return` hands it out."
     elif _renamed(survey, name):
         hint = f"write `{_renamed(survey, name)}`."
+    elif instead:
+        hint = instead
     elif name.id in ELSEWHERE:
         hint = f"{ELSEWHERE[name.id]}."
     elif near:
@@ -154,7 +147,8 @@ def _say_unknown(survey: Survey, name: n.Name, known: list[str]) -> None:
     else:
         words = listed([*survey.vocabulary.words, *survey.vocabulary.values], 24)
         hint = f"assign it before, or use one of the words: {words}."
-    survey.at("PL101", name, f"nothing is named `{name.id}`", hint)
+    place = survey.parent[name] if hint == instead else name
+    survey.at("PL101", place, f"nothing is named `{name.id}`", hint)
 
 
 def _renamed(survey: Survey, name: n.Name) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from inspect import Parameter
 
 from . import _nodes as n
+from ._check_attributes import asks_dropped
 from ._check_late_binding import check_late_binding
 from ._handed import Handed, functions_of
 from ._survey import Function, Survey, root_of
@@ -293,7 +294,7 @@ _CALLS_BACK = frozenset(("sorted", "min", "max"))
 
 def _waiting_inside(survey: Survey) -> None:
     for generator in survey.all(n.Generator):
-        if generator.body_waits and not _consumed(survey, generator):
+        if generator.body_waits and not _consumed(survey, generator) and not asks_dropped(survey, generator):
             message = "a generator expression that waits for workers stands where nothing takes its items one by one"
             shown = survey.text(generator, 120)
             bare = shown[1:-1] if generator.start < generator.element.start else shown

@@ -12,7 +12,7 @@ from string import Formatter
 from . import _nodes as n
 from ._survey import Survey
 
-__all__ = ["of_builtin", "of_method", "of_module"]
+__all__ = ["filled", "of_builtin", "of_method"]
 
 _BUILTINS: dict[str, tuple[str, ...]] = {
     "repr": ('f"{{{0}!r}}"',),
@@ -30,35 +30,6 @@ _BUILTINS: dict[str, tuple[str, ...]] = {
     "frozenset": ("tuple(sorted({0}))",),
     "cast": ("{1}",),
 }
-_MODULES: dict[str, tuple[str, ...]] = {
-    "json.dumps": ("to_json({0})",),
-    "json.loads": ("{0}",),
-    "JSON.stringify": ("to_json({0})",),
-    "JSON.parse": ("{0}",),
-    "console.log": ("log({0})",),
-    "console.error": ("log({0})",),
-    "logging.info": ("log({0})",),
-    "logging.debug": ("log({0})",),
-    "logging.warning": ("log({0})",),
-    "logging.error": ("log({0})",),
-    "asyncio.run": ("{0}",),
-    "math.floor": ("int({0} // 1)",),
-    "math.ceil": ("-int(-({0}) // 1)",),
-    "Math.floor": ("int({0} // 1)",),
-    "Math.ceil": ("-int(-({0}) // 1)",),
-    "Math.round": ("round({0})",),
-    "Math.abs": ("abs({0})",),
-    "Math.max": ("max({0}, {1})", "max({0}, {1}, {2})"),
-    "Math.min": ("min({0}, {1})", "min({0}, {1}, {2})"),
-    "random.choice": ("{0}[0]",),
-    "statistics.mean": ("sum({0}) / len({0})",),
-    "itertools.product": ("[(a, b) for a in {0} for b in {1}]",),
-    "itertools.chain": ("[*{0}, *{1}]",),
-    "copy.copy": ("{0}.copy()",),
-    "Object.keys": ("list({0}.keys())",),
-    "Object.values": ("list({0}.values())",),
-    "Object.entries": ("list({0}.items())",),
-}
 _METHODS: dict[str, tuple[str, ...]] = {
     "zfill": ('f"{{{x}:0>{{{0}}}}}"',),
     "ljust": ('f"{{{x}:<{{{0}}}}}"',),
@@ -68,6 +39,8 @@ _METHODS: dict[str, tuple[str, ...]] = {
     "has": ("{0} in {x}",),
     "includes": ("{0} in {x}",),
     "contains": ("{0} in {x}",),
+    "appendleft": ("{x}.insert(0, {0})",),
+    "popleft": ("{x}.pop(0)",),
     "push": ("{x}.append({0})",),
     "unshift": ("{x}.insert(0, {0})",),
     "shift": ("{x}.pop(0)",),
@@ -110,46 +83,28 @@ def of_builtin(survey: Survey, call: n.Node) -> str:
         return ""
     if call.function.id == "chr" and len(call.args) == 1:
         return _character(call.args[0])
-    return _filled(survey, _BUILTINS.get(call.function.id, ()), call.args, None)
-
-
-def of_module(survey: Survey, node: n.Node) -> str:
-    """Return what to write for a call of a module's function, or nothing."""
-    if not isinstance(node, n.MethodCall) or not isinstance(node.receiver, n.Name):
-        return ""
-    if (node.receiver.id, node.name) in _GATHER and "parallel" in survey.vocabulary.words:
-        return _gathered(survey, node)
-    return _filled(survey, _MODULES.get(f"{node.receiver.id}.{node.name}", ()), node.args, None)
-
-
-_GATHER = (("asyncio", "gather"), ("Promise", "all"))
-
-
-def _gathered(survey: Survey, call: n.MethodCall) -> str:
-    """Return ``parallel`` over what ``gather`` was given, each call in a function of its own."""
-    args = call.args
-    given = args[0].value if len(args) == 1 and isinstance(args[0], n.Starred) else None
-    if len(args) == 1 and isinstance(args[0], n.ListDisplay):
-        args = args[0].items
-    if isinstance(given, n.ListComp | n.Generator) and survey.text(given, 160) != "...":
-        targets = [name for clause in given.clauses for name in survey.within(clause.target)]
-        bound = {name.id for name in targets if isinstance(name, n.Name)}
-        read = [name.id for name in survey.within(given.element) if isinstance(name, n.Name) and name.id in bound]
-        defaults = ", ".join(f"{name}={name}" for name in dict.fromkeys(read))
-        thunk = f"lambda {defaults}:" if defaults else "lambda:"
-        loops = survey.source[given.element.end : given.clauses[-1].end]
-        return f"parallel([{thunk} {survey.text(given.element)}{loops}])"
-    shown = [survey.text(arg) for arg in args]
-    if not shown or given is not None or "..." in shown or not all(isinstance(a, n.Call) for a in args):
-        return ""
-    return f"parallel([{', '.join(f'lambda: {one}' for one in shown)}])"
+    return filled(survey, _BUILTINS.get(call.function.id, ()), call.args, None)
 
 
 def of_method(survey: Survey, call: n.MethodCall) -> str:
     """Return what to write for a call of a method that no value has, or nothing."""
     if call.name in ("encode", "decode"):
         return survey.text(call.receiver)
-    return _apart(survey, call, _filled(survey, _METHODS.get(call.name, ()), call.args, call.receiver))
+    if call.name in _PADDED and len(call.args) == 2:
+        return _padded(survey, call)
+    return _apart(survey, call, filled(survey, _METHODS.get(call.name, ()), call.args, call.receiver))
+
+
+_PADDED = {"ljust": "<", "rjust": ">", "center": "^"}
+
+
+def _padded(survey: Survey, call: n.MethodCall) -> str:
+    """Return the f-string for a text that is padded with a character of its own."""
+    width, fill = call.args
+    shown, char = survey.text(call.receiver), fill.value if isinstance(fill, n.Constant) else ""
+    if not isinstance(char, str) or len(char) != 1 or char in '{}"\\`\n' or "`" in shown or "..." in shown:
+        return ""
+    return f'f"{{{shown}:{char}{_PADDED[call.name]}{{{survey.text(width)}}}}}"'
 
 
 def _apart(survey: Survey, call: n.Node, made: str) -> str:
@@ -164,7 +119,8 @@ def _character(code: n.Node) -> str:
     return f'"{chr(int(value or 0))}"' if plain else ""
 
 
-def _filled(survey: Survey, patterns: tuple[str, ...], args: list[n.Node], receiver: n.Node | None) -> str:
+def filled(survey: Survey, patterns: tuple[str, ...], args: list[n.Node], receiver: n.Node | None) -> str:
+    """Return the first pattern that fits the arguments, filled in, or nothing."""
     shown = {str(at): _argument(survey, arg) for at, arg in enumerate(args)}
     if receiver is not None:
         shown["x"] = survey.text(receiver)

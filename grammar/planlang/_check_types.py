@@ -1,0 +1,86 @@
+"""Types where data is meant: schemas written with Python's types, and types with brackets."""
+
+from __future__ import annotations
+
+from . import _nodes as n
+from ._survey import Survey
+
+__all__ = ["check_types"]
+
+_SCHEMA_TYPES = {
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+    "list": "array",
+    "dict": "object",
+}
+
+
+def check_types(survey: Survey) -> None:
+    """Name types with brackets, such as ``list[str]``, and dicts of types that are handed to a word."""
+    told: list[n.Node] = []
+    for call in survey.all(n.Call):
+        word = survey.word(call)
+        data = word is not None and not word.runs_tasks
+        values = [*call.args, *(keyword.value for keyword in call.keywords)] if data else []
+        for value in values:
+            if isinstance(value, n.DictDisplay | n.ListDisplay) and _types_in(value):
+                _say_schema(survey, value, _types_in(value)[0])
+                told.append(value)
+    for node in survey.all(n.Subscript):
+        if _is_type(node.value) and not any(value.start <= node.start < value.end for value in told):
+            _say_subscript(survey, node)
+
+
+def _is_type(node: n.Node) -> bool:
+    return isinstance(node, n.Name) and node.kind == n.BUILTIN and node.id in _SCHEMA_TYPES
+
+
+def _types_in(node: n.Node) -> list[n.Node]:
+    """Return the types that stand as values in a dict or a list."""
+    if isinstance(node, n.DictDisplay):
+        return [found for value in node.values for found in _types_in(value)]
+    if isinstance(node, n.ListDisplay):
+        return [found for item in node.items for found in _types_in(item)]
+    return [node] if _is_type(node) or (isinstance(node, n.Subscript) and _is_type(node.value)) else []
+
+
+def _say_schema(survey: Survey, value: n.Node, first: n.Node) -> None:
+    message = f"a word takes data, and `{survey.text(first)}` is a type"
+    made = _schema(survey, value)
+    if made:
+        survey.at("PL108", value, message, f"write `{made}`.")
+    else:
+        survey.at("PL108", first, message, 'give the name of the type in a schema: `{"type": "string"}`.')
+
+
+def _schema(survey: Survey, node: n.Node) -> str:
+    """Return the JSON Schema that a structure of types stands for, or nothing."""
+    if isinstance(node, n.Name) and _is_type(node):
+        return f'{{"type": "{_SCHEMA_TYPES[node.id]}"}}'
+    if isinstance(node, n.Subscript) and isinstance(node.value, n.Name) and _is_type(node.value):
+        inside = _schema(survey, node.index) if node.value.id == "list" else ""
+        return _array(inside) if inside else _schema(survey, node.value)
+    if isinstance(node, n.ListDisplay):
+        inside = _schema(survey, node.items[0]) if len(node.items) == 1 else ""
+        return _array(inside) if inside else ""
+    if not isinstance(node, n.DictDisplay) or not all(isinstance(key, n.Constant) for key in node.keys):
+        return ""
+    made = [_schema(survey, value) for value in node.values]
+    keys = [survey.text(key) for key in node.keys if key is not None]
+    inside = ", ".join(f"{key}: {value}" for key, value in zip(keys, made, strict=True))
+    return f'{{"type": "object", "properties": {{{inside}}}}}' if all(made) else ""
+
+
+def _array(items: str) -> str:
+    return f'{{"type": "array", "items": {items}}}'
+
+
+def _say_subscript(survey: Survey, node: n.Subscript) -> None:
+    message = f"`{survey.text(node)}` is a type, and a plan has no use for types but in `isinstance`"
+    user = survey.parent.get(node)
+    if isinstance(user, n.Assign):
+        survey.at("PL108", node, message, "delete this line, and the annotations that need it.")
+    else:
+        survey.at("PL108", node, message, f"write `{survey.text(node.value)}`, the type alone.")
