@@ -10,8 +10,9 @@ import click
 from rich.text import Text
 
 from planloom import Misuse
-from planloom.cli.app import CREDITS, App, app_command, say_console, trust_option
+from planloom.cli.app import App, app_command, say_console, trust_option
 from planloom.cli.running import (
+    CAP_OPTION,
     approval_options,
     begin_detached,
     confirm,
@@ -47,9 +48,11 @@ class _Place(click.Path):
 )
 @click.option("--new-plan", is_flag=True, help="Have the lead write another plan than the one it wrote before.")
 @click.option("--job", "text", metavar="TEXT", default="", help="Tell the lead in your words what to look for.")
-@click.option("--cap", type=CREDITS, help="The budget in credits (default 150).")
-@click.option("--include", multiple=True, metavar="PATTERN", help="Audit only files that match (as in .gitignore).")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files that match.")
+@CAP_OPTION
+@click.option(
+    "--include", multiple=True, metavar="PATTERN", help="Only files that match, as in .gitignore; may be repeated."
+)
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files that match; may be repeated.")
 @click.option("--wide", is_flag=True, help="Run the offline rules with more false alarms too.")
 @repeat_option
 @refresh_option

@@ -42,8 +42,27 @@ def test_what_init_writes_works_when_its_comments_are_taken_away(tmp_path: Path)
     planloom(tmp_path, "runs")
 
 
-def test_the_list_of_commands_cuts_no_sentence(tmp_path: Path) -> None:
-    assert "..." not in planloom(tmp_path, "--help").replace("[ARGS]...", "")
+@pytest.mark.parametrize("group", [(), ("store",), ("bench",)])
+def test_a_list_of_commands_cuts_no_sentence(tmp_path: Path, group: tuple[str, ...]) -> None:
+    assert "..." not in planloom(tmp_path, *group, "--help").replace("[ARGS]...", "")
+
+
+def test_the_commands_stand_under_what_they_are_for_and_those_of_kits_come_first(tmp_path: Path) -> None:
+    lines = planloom(tmp_path, "--help").splitlines()
+    sections = [line for line in lines if re.fullmatch(r"[A-Z][a-z ]+:", line)]
+    assert sections == ["Options:", "Jobs:", "Plans:", "Runs:", "Looking after it:"]
+    jobs = lines[lines.index("Jobs:") + 1 : lines.index("Plans:") - 1]
+    assert [line.split()[0] for line in jobs] == ["audit", "bench", "demo", "score"]
+
+
+def test_every_command_that_takes_a_run_says_where_its_id_comes_from(tmp_path: Path) -> None:
+    for command in ("show", "follow", "cancel", "raise", "resume", "replay", "export"):
+        assert "RUN is an id that `planloom runs` lists" in " ".join(planloom(tmp_path, command, "--help").split())
+
+
+def test_a_command_that_touches_no_store_takes_none(tmp_path: Path) -> None:
+    (tmp_path / "job.plan").write_text(PLAN)
+    planloom(tmp_path, "check", "job.plan", "--store", "store.db", code=2)
 
 
 def test_the_plugins_are_listed_with_version_and_hooks(tmp_path: Path) -> None:

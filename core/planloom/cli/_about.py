@@ -12,7 +12,7 @@ from planloom._errors import Misuse, UnknownNameError
 from planloom.kits import Kit
 from planloom.prompts import resolved_prompt
 
-from .app import App, app_command
+from .app import App, settings_command
 
 __all__ = ["explain", "init", "plugins", "prompts"]
 
@@ -31,7 +31,7 @@ def explain(code: str | None) -> None:
 
 @click.command()
 @click.argument("name", required=False)
-@app_command
+@settings_command
 def prompts(app: App, name: str | None) -> None:
     """Print a prompt, such as audit.scan, or list all."""
     known = {
@@ -51,7 +51,7 @@ def prompts(app: App, name: str | None) -> None:
 
 
 @click.command()
-@app_command
+@settings_command
 def plugins(app: App) -> None:
     """List the loaded plugins: version, hooks, and what each brings."""
     for facts in app.registry.facts():

@@ -16,7 +16,7 @@ from planloom.visible import visible
 from planloom.wording import counted
 from planloom.words import build_vocabulary
 
-from .app import App, app_command
+from .app import App, settings_command
 
 if TYPE_CHECKING:
     from planlang import Problem
@@ -67,9 +67,12 @@ def _read(path: Path, name: str) -> bytes:
 @click.command()
 @plan_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
-@app_command
+@settings_command
 def check(app: App, plan: Path, as_json: bool) -> int:
-    """Check a plan: every problem, its place, and what to write."""
+    """Check a plan: every problem, its place, and what to write.
+
+    FILE is a plan, or `-` for standard input.
+    """
     source = read_plan(plan)
     kits = tuple(app.registry.all("kit", Kit).values())
     problems = check_source(source, build_vocabulary(app.registry, app.settings, kits))

@@ -19,8 +19,34 @@ __all__ = ["main"]
 _BUG_EXIT = 1
 
 
+_SECTIONS = {
+    "Plans": ("check", "rehearse", "run", "explain"),
+    "Runs": ("runs", "show", "follow", "cancel", "raise", "resume", "replay", "export"),
+    "Looking after it": ("init", "doctor", "store", "prompts", "plugins"),
+}
+_HELP = """\
+Plans written by models: checked, rehearsed, approved, and run by many workers under one budget.
+
+Begin with `planloom audit PATH` or `planloom demo`: both are free until a configuration names models, which `planloom
+init` begins. Each command has its own --help.
+"""
+_EXIT_CODES = """\
+Exit codes: 0 whole, 1 failed, 2 misuse or configuration, 3 completed with holes, 4 held for approval, 5 paused or
+stopped at the budget, 6 refused, 7 nothing to do, 9 runaway, 130 cancelled.
+"""
+
+
 class _Commands(click.Group):
-    """The commands that plugins brought; an unknown one is answered with the nearest."""
+    """The commands that plugins brought, by what they are for; an unknown one is answered with the nearest."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = {name for names in _SECTIONS.values() for name in names}
+        jobs = tuple(name for name in self.list_commands(ctx) if name not in own)
+        for section, names in {"Jobs": jobs, **_SECTIONS}.items():
+            rows = [(name, self.commands[name].get_short_help_str(100)) for name in names if name in self.commands]
+            if rows:
+                with formatter.section(section):
+                    formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -36,7 +62,8 @@ def _group(registry: Registry) -> click.Group:
     group = _Commands(
         name="planloom",
         commands=commands,
-        help="Plans written by models: checked, rehearsed, approved, and run by many workers under one budget.",
+        help=_HELP,
+        epilog=_EXIT_CODES,
     )
     return click.version_option(package_name="planloom", prog_name="planloom")(group)
 

@@ -22,8 +22,18 @@ from planloom.visible import visible
 from planloom.words import build_vocabulary
 
 from ._check import plan_argument, plan_name, read_plan
-from .app import CREDITS, App, app_command, argument_options, out_console, read_arguments, say_console, trust_option
+from .app import (
+    App,
+    app_command,
+    argument_options,
+    out_console,
+    read_arguments,
+    say_console,
+    settings_command,
+    trust_option,
+)
 from .running import (
+    CAP_OPTION,
     approval_options,
     begin_detached,
     confirm,
@@ -41,7 +51,7 @@ def _plan_options(function: Any) -> Any:
     for option in (
         click.option("--target", metavar="PATH", help="What the plan works on: a folder for plans that read code."),
         argument_options,
-        click.option("--cap", type=CREDITS, help="The budget in credits (default 150)."),
+        CAP_OPTION,
     ):
         function = option(function)
     return function
@@ -57,7 +67,7 @@ def _plan_options(function: Any) -> Any:
     help="How many rehearsals (default 20, fewer for large plans).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the estimate as JSON.")
-@app_command
+@settings_command
 def rehearse(
     app: App,
     plan: Path,
@@ -68,7 +78,10 @@ def rehearse(
     seeds: int | None,
     as_json: bool,
 ) -> int:
-    """Rehearse a plan: what it would need, for free."""
+    """Rehearse a plan: what it would need, for free.
+
+    FILE is a plan, or `-` for standard input.
+    """
     source, args = read_plan(plan), read_arguments(pairs, args_file)
     kits = _kits_for(app, plan, source, target)
     program, _ = compile_plan(source, build_vocabulary(app.registry, app.settings, kits), plan_name(plan))
@@ -143,7 +156,10 @@ def run(
     trust_config: bool,
     as_json: bool,
 ) -> int:
-    """Check, rehearse and run a plan, and print its result."""
+    """Check, rehearse and run a plan, and print its result.
+
+    FILE is a plan, or `-` for standard input.
+    """
     settings = with_approval(app.settings, approve_up_to)
     source, args = read_plan(plan), read_arguments(pairs, args_file)
     kits = _kits_for(app, plan, source, target)

@@ -88,7 +88,11 @@ def resume(
     trust_config: bool,
     **given: Any,
 ) -> int:
-    """Go on with a run that is not whole; nothing is asked twice."""
+    """Go on with a run that is not whole; nothing is asked twice.
+
+    RUN is an id that `planloom runs` lists: of a run that was stopped, cancelled, killed, held or failed, or that
+    completed with holes.
+    """
     args, source = read_arguments(pairs, args_file), None if plan is None else read_plan(plan)
     wanted = _Wanted(args=args, plan=plan, source=source, **given)
     app = attrs.evolve(app, settings=with_approval(app.settings, approve_up_to))
@@ -219,7 +223,7 @@ def _kept_facts(row: RunRow) -> dict[str, Any]:
 def replay(app: App, run: str, as_json: bool) -> int:
     """Play a run again from what is stored, and compare results.
 
-    Nothing is asked.
+    Nothing is asked and nothing is written. RUN is an id that `planloom runs` lists.
     """
 
     async def main() -> int:

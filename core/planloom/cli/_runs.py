@@ -78,7 +78,10 @@ def _under_way(store: Store, row: RunRow) -> bool:
 @click.option("--plan", "plan_alone", is_flag=True, help="Print the run's plan alone, to save and change.")
 @app_command
 def show(app: App, run: str, as_json: bool, plan_alone: bool) -> None:
-    """Show one run: status, phases, cost, what failed, and its result."""
+    """Show one run: status, phases, cost, what failed, and its result.
+
+    RUN is an id that `planloom runs` lists.
+    """
     with opened_store(app, read_only=True) as store:
         row = find_run(store, run)
         if plan_alone:
@@ -154,7 +157,7 @@ def _print_result(row: RunRow) -> None:
 def export(app: App, run: str, out: Path | None) -> None:
     """Write all of a run as files.
 
-    They hold its record, plan, result, events and transcripts, whole.
+    They hold its record, plan, result, events and transcripts, whole. RUN is an id that `planloom runs` lists.
     """
     folder = out or Path(run)
     with opened_store(app, read_only=True) as store:

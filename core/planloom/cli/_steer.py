@@ -30,7 +30,10 @@ _NO_LONGER_RUNNING = 5
 @click.option("--json", "as_json", is_flag=True, help="Print every event as one line of JSON.")
 @app_command
 def follow(app: App, run: str, as_json: bool) -> int:
-    """Show how a run goes until it ends; exits as the run did."""
+    """Show how a run goes until it ends; exits as the run did.
+
+    RUN is an id that `planloom runs` lists. Ctrl-C ends the looking on, not the run.
+    """
 
     async def main() -> int:
         async with open_with(app.registry, app.settings, read_only=True) as loom:
@@ -87,7 +90,10 @@ def _say(console: Console, event: Event) -> None:
 @click.argument("run")
 @app_command
 def cancel(app: App, run: str) -> int:
-    """Cancel a run, whoever drives it; every answer that came is kept."""
+    """Cancel a run, whoever drives it; every answer that came is kept.
+
+    Calls in flight get 30 s to end. RUN is an id that `planloom runs` lists; `planloom resume RUN` goes on with it.
+    """
 
     async def main() -> tuple[str, str]:
         async with open_with(app.registry, app.settings) as loom:
@@ -110,7 +116,10 @@ def cancel(app: App, run: str) -> int:
 @click.option("--cap", type=CREDITS, required=True, help="The budget in credits from now on.")
 @app_command
 def raise_(app: App, run: str, cap: int) -> int:
-    """Raise a run's budget; one that waits for money goes on."""
+    """Raise a run's budget; one that waits for money goes on.
+
+    RUN is an id that `planloom runs` lists.
+    """
 
     async def main() -> tuple[Books, str]:
         async with open_with(app.registry, app.settings) as loom:

@@ -44,7 +44,10 @@ def _tools(app: App) -> StoreTools:
 @store.command()
 @app_command
 def check(app: App) -> int:
-    """Verify every text against its hash, and the books against the calls; exit code 1 when something is wrong."""
+    """Say whether all that is stored is whole.
+
+    Every text is held against its hash, the books against the calls. The exit code is 1 when something is wrong.
+    """
     faults = 0
     for fault in _tools(app).check():
         click.echo(fault)
@@ -63,7 +66,7 @@ def check(app: App) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @app_command
 def stats(app: App, as_json: bool) -> None:
-    """Show what the store weighs by kind of content, and its money by job."""
+    """Show what the store weighs, and what jobs spent."""
     found = _tools(app).stats()
     if as_json:
         click.echo(json.dumps(_stats_data(found), indent=2, default=datetime.isoformat))
@@ -132,14 +135,19 @@ def _bytes(size: int) -> str:
 @store.command()
 @click.option("--older-than", metavar="DAYS", type=click.FloatRange(0), help="Runs that began so many days ago.")
 @click.option("--run", "runs", metavar="RUN", multiple=True, help="This run; may be repeated.")
-@click.option("--status", "statuses", type=click.Choice(_STATUSES), multiple=True, help="Runs of this status.")
+@click.option(
+    "--status", "statuses", type=click.Choice(_STATUSES), multiple=True, help="Runs of this status; may be repeated."
+)
 @click.option("--answers", is_flag=True, help="Also the questions and answers of these runs that no other run uses.")
 @click.option("--dry-run/--yes", "dry", default=True, help="Only show what would go (the default); --yes removes it.")
 @app_command
 def prune(
     app: App, older_than: float | None, runs: tuple[str, ...], statuses: tuple[str, ...], answers: bool, dry: bool
 ) -> None:
-    """Remove old runs. What every call cost stays, and so do answers unless --answers is said."""
+    """Remove old runs.
+
+    What every call cost stays, and so do answers unless --answers is said.
+    """
     if older_than is None and not runs and not statuses:
         raise Misuse("say which runs may go: --older-than DAYS, --run RUN or --status STATUS")
     before = None if older_than is None else datetime.now(UTC) - timedelta(days=older_than)
@@ -173,11 +181,22 @@ def _print_pruned(pruned: Pruned, dry: bool) -> None:
 
 
 @store.command()
-@click.option("--out", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Write it there.")
-@click.option("--kind", "kinds", type=click.Choice(EXPORTED_KINDS), multiple=True, help="Only this kind of record.")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to a new file (default: standard output).",
+)
+@click.option(
+    "--kind",
+    "kinds",
+    type=click.Choice(EXPORTED_KINDS),
+    multiple=True,
+    help="Only this kind of record; may be repeated.",
+)
 @app_command
 def export(app: App, out: Path | None, kinds: tuple[str, ...]) -> None:
-    """Write everything as JSON, a record a line, with whole texts: to standard output, or to a file."""
+    """Write all that is stored as JSON, a record a line."""
     records = _tools(app).export(kinds or EXPORTED_KINDS)
     with _opened(out) as file:
         count = _write(file, records)

@@ -35,6 +35,7 @@ __all__ = [
     "out_console",
     "read_arguments",
     "say_console",
+    "settings_command",
     "trust_option",
 ]
 
@@ -72,8 +73,11 @@ trust_option = click.option(
 def argument_options(function: F) -> F:
     """Give a command ``--arg`` and ``--args-file``, for :func:`read_arguments`."""
     path = click.Path(path_type=Path)
-    function = click.option("--args-file", metavar="FILE", type=path, help="Arguments from a file of JSON.")(function)
-    return click.option("--arg", "pairs", multiple=True, metavar="NAME=JSON", help="An argument of the plan.")(function)
+    function = click.option(
+        "--args-file", metavar="FILE", type=path, help="Arguments from a file with one JSON object."
+    )(function)
+    one = "An argument of the plan, as JSON or plain text; may be repeated."
+    return click.option("--arg", "pairs", multiple=True, metavar="NAME=JSON", help=one)(function)
 
 
 @attrs.frozen(kw_only=True)
@@ -88,26 +92,53 @@ class App:
     config: Path | None = None
 
 
+def settings_command(function: F) -> F:
+    """Give a command that touches no store ``--config``, and an :class:`App` as its first argument."""
+
+    def call(*args: Any, config: Path | None, **kwargs: Any) -> Any:
+        return function(_configured(config), *args, **kwargs)
+
+    return _optioned(call, function, _CONFIG_OPTION)
+
+
 def app_command(function: F) -> F:
     """Give a command ``--config`` and ``--store``, and an :class:`App` as its first argument."""
 
     def call(*args: Any, config: Path | None, store: str | None, **kwargs: Any) -> Any:
-        registry = click.get_current_context().find_object(Registry)
-        assert registry is not None
-        settings = load_settings(registry, folder=_working_folder(), config=config)
+        app = _configured(config)
         if store is not None:
-            settings = attrs.evolve(settings, store_path=at_home(store))
+            app = attrs.evolve(app, settings=attrs.evolve(app.settings, store_path=at_home(store)))
         elif not os.environ.get(STORE_VARIABLE):
-            _refuse_tracked(settings.store_path)
-        return function(App(registry=registry, settings=settings, config=config), *args, **kwargs)
+            _refuse_tracked(app.settings.store_path)
+        return function(app, *args, **kwargs)
 
+    return _optioned(call, function, _CONFIG_OPTION, _STORE_OPTION)
+
+
+_CONFIG_OPTION = click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Read this configuration instead of planloom.toml here.",
+)
+_STORE_OPTION = click.option(
+    "--store", metavar="PATH", help="Where answers and runs are kept (default: as configured, else .planloom/store.db)."
+)
+
+
+def _configured(config: Path | None) -> App:
+    registry = click.get_current_context().find_object(Registry)
+    assert registry is not None
+    settings = load_settings(registry, folder=_working_folder(), config=config)
+    return App(registry=registry, settings=settings, config=config)
+
+
+def _optioned(call: Callable[..., Any], function: F, *options: Callable[[Any], Any]) -> F:
+    """Return a call in a function's place, with its options and these."""
     call.__name__, call.__doc__ = function.__name__, function.__doc__
     call.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # click's own way
-    path = click.Path(path_type=Path, dir_okay=False)
-    wrapped = click.option("--config", type=path, help="Read this configuration instead of planloom.toml here.")(call)
-    return click.option("--store", metavar="PATH", help="Keep answers and runs there (default .planloom/store.db).")(
-        wrapped
-    )  # type: ignore[return-value]  # the same call with two options more
+    for option in options:
+        call = option(call)
+    return call  # type: ignore[return-value]  # the same call with more options
 
 
 def _refuse_tracked(store: str) -> None:

@@ -24,6 +24,7 @@ from planloom.visible import visible
 from .app import CREDITS, App, opened_store, out_console, say_console
 
 __all__ = [
+    "CAP_OPTION",
     "approval_options",
     "begin_detached",
     "confirm",
@@ -48,8 +49,14 @@ def run_options(function: F) -> F:
     return click.option("--detach", is_flag=True, help="Run in the background; `planloom follow` shows it.")(function)
 
 
+CAP_OPTION = click.option("--cap", type=CREDITS, help="The budget in credits (default: the configured one, else 150).")
+
 repeat_option = click.option(
-    "--repeat", metavar="N", type=click.IntRange(1), default=1, help="The N-th repeat: answers of its own (default 1)."
+    "--repeat",
+    metavar="N",
+    type=click.IntRange(1),
+    default=1,
+    help="Run the N-th repeat of the job, whose answers are its own (default 1).",
 )
 
 refresh_option = click.option(
@@ -59,7 +66,9 @@ refresh_option = click.option(
 
 def approval_options(function: F) -> F:
     """Give a command ``--yes`` and ``--approve-up-to``."""
-    function = click.option("--approve-up-to", type=CREDITS, help="Approve the plan up to that many credits.")(function)
+    function = click.option("--approve-up-to", type=CREDITS, help="Approve a plan that costs no more than that.")(
+        function
+    )
     return click.option("--yes", is_flag=True, help="Approve the plan whatever it costs within the budget.")(function)
 
 
