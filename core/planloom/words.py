@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planlang import Call, Value, Vocabulary, Word
 
+from ._plain_values import as_json, as_text, refuse_formless
 from ._schemas import check_schema
 from ._signatures import signature_of
 from ._words_tasks import task_words
-from .questions import canonical_json
 from .runtime import RunHost, host_of
 from .saved_plans import SavedPrograms, saved_plans
 from .settings import STANDARD_ROLES
@@ -108,7 +107,7 @@ async def _agent(
     sample: int = 0,
     phase: str | None = None,
 ) -> Any:
-    shown = "" if data is None else data if isinstance(data, str) else _to_json(call, data)
+    shown = "" if data is None else data if isinstance(data, str) else as_json(data)
     if not prompt and not shown:
         raise ValueError("agent() needs a prompt or data; got neither")
     request = WorkerRequest(
@@ -128,6 +127,7 @@ async def _agent(
 def _schema(schema: Mapping[str, Any] | None) -> Schema | None:
     if schema is None:
         return None
+    refuse_formless("`schema`", schema)
     check_schema(schema)
     return Schema(name="answer", shown=schema)
 
@@ -137,7 +137,7 @@ def _phase(call: Call, title: str | None) -> None:
 
 
 def _log(call: Call, message: Any) -> None:
-    host_of(call).log(message if isinstance(message, str) else str(message))
+    host_of(call).log(as_text(message))
 
 
 def _budget(call: Call) -> float:
@@ -145,19 +145,7 @@ def _budget(call: Call) -> float:
 
 
 def _to_json(call: Call, value: Any) -> str:
-    plain = _jsonable(value)
-    canonical_json(plain)  # refuses what JSON has no form for
-    return json.dumps(plain, ensure_ascii=False, indent=None)
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, set):
-        return sorted((_jsonable(item) for item in value), key=repr)
-    if isinstance(value, list | tuple | range):
-        return [_jsonable(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _jsonable(item) for key, item in value.items()}
-    return value
+    return as_json(value)
 
 
 def _args(host: object) -> dict[str, Any]:

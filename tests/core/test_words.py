@@ -86,17 +86,67 @@ def test_an_agent_that_is_told_nothing_is_refused_with_its_line(ran: Any) -> Non
         ("(1, 2)", "[1, 2]"),
         ("{3, 1}", "[1, 3]"),
         ("range(3)", "[0, 1, 2]"),
+        ("1000000 * 1000000 * 1000000", "1000000000000000000"),
     ],
 )
 def test_a_value_is_written_as_json(ran: Any, expression: str, text: str) -> None:
     assert ran(f"result = to_json({expression})\n")[0].result == text
 
 
-@pytest.mark.parametrize("expression", ['float("nan")', '{"x": float("inf")}', "{1: 2}"])
-def test_what_json_has_no_form_for_is_refused_with_its_line(ran: Any, expression: str) -> None:
-    outcome, _, _ = ran(f"x = 1\nresult = to_json({expression})\n")
-    assert outcome.status == "failed"
+FORMLESS = {
+    'float("nan")': "the number nan",
+    '{"x": [float("inf")]}': "the number inf",
+    "{1: 2}": "the key 1, which is no text",
+    "{None: 2}": "the key None, which is no text",
+    '{("a", 1): 2}': "the key ('a', 1), which is no text",
+    "[lambda: 1]": "a function",
+    "[agent]": "a function",
+}
+
+
+@pytest.mark.parametrize("call", ["to_json({})", "agent('q', data={})"])
+@pytest.mark.parametrize(("expression", "what"), FORMLESS.items())
+def test_what_json_has_no_form_for_is_refused_with_its_line_and_its_name(
+    ran: Any, call: str, expression: str, what: str
+) -> None:
+    outcome, _, asked = ran(f"x = 1\nresult = {call.format(expression)}\n")
+    assert (outcome.status, asked) == ("failed", [])
     assert outcome.error.startswith("the plan failed at line 2")
+    assert f"the value holds {what}, for which JSON has no form" in outcome.error
+
+
+@pytest.mark.parametrize(
+    ("schema", "what"), [('{"enum": {1, 2}}', "a set"), ('{"maximum": float("inf")}', "the number inf")]
+)
+def test_a_schema_that_json_has_no_form_for_is_refused_before_anything_is_asked(
+    ran: Any, schema: str, what: str
+) -> None:
+    outcome, _, asked = ran(f'result = agent("q", schema={schema})\n')
+    assert asked == []
+    assert f"`schema` holds {what}, for which JSON has no form" in outcome.error
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "None",
+        "[1, 'a', (2,), {3, 1}, {'k': 'v'}]",
+        'float("nan")',
+        "set()",
+        "range(2)",
+        "('\"', \"'\")",
+        "{None: {True: 1.5}}",
+    ],
+)
+def test_a_value_is_logged_as_a_plan_writes_it(ran: Any, expression: str) -> None:
+    outcome, events, _ = ran(f"x = {expression}\nlog(x)\nresult = f'{{x}}'\n")
+    assert [event.data["message"] for event in events if event.type == "run.log"] == [outcome.result]
+
+
+def test_a_function_is_logged_by_its_name(ran: Any) -> None:
+    outcome, events, _ = ran("def twice(x):\n    return x\nlog(twice)\nresult = f'{twice}'\n")
+    assert [event.data["message"] for event in events if event.type == "run.log"] == [outcome.result]
+    assert outcome.result == "<function twice>"
 
 
 def test_a_schema_that_is_none_is_refused_before_anything_is_asked(ran: Any) -> None:
