@@ -1,7 +1,7 @@
 """One call: its attempts under one reservation, from the slot it was granted to the commit of what came of it.
 
-It goes on when the worker that asked has gone, as long as a request is in flight: an answer that is paid for is kept.
-Between two attempts it ends with its worker.
+It goes on for a while when the worker that asked has gone, as long as a request is in flight: an answer that is paid
+for is kept. Between two attempts it ends with its worker.
 
 Four attempts are made. One that was refused for the server's load does not count when the endpoint has answered
 somebody since: then the number in flight is being found, and the caller only came too early. The fourth waits for those
@@ -26,6 +26,7 @@ from ._errors import AuthenticationFailed, RunAborted
 from ._lanes import Lane, Turn
 from ._slots import Share
 from .clients import FatalError, ModelClient, ModelError, QuotaError, TransientError
+from .control import DRAIN_S
 from .questions import Question, Reply
 from .settings import RoleSettings
 from .stores import Answered, Granted, Store
@@ -99,10 +100,13 @@ class Call:
         self.task: asyncio.Task[Reply] = asyncio.ensure_future(self._run())
 
     def desert(self) -> None:
-        """Say that nobody waits for it any more: what is in flight may still bring its answer, nothing else is sent."""
+        """Say that nobody waits for it any more: nothing else is sent, and what is in flight has half a minute left."""
         self._deserted = True
         if self._begun and not self._asking:
             self.task.cancel()
+            return
+        end = asyncio.get_running_loop().call_later(DRAIN_S, self.cut)
+        self.task.add_done_callback(lambda _: end.cancel())
 
     def cut(self) -> None:
         """End it at once; it stays charged as uncertain if a request is in flight."""

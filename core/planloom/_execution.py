@@ -23,7 +23,7 @@ from ._errors import CacheMiss, Misuse, PlanloomError, RunAborted, RunCancelled,
 from ._pauses import Pauses
 from ._recorder import Recorder
 from ._run_record import RunRecord
-from .control import CANCEL, DRAIN_S, RunControl
+from .control import CANCEL, DRAIN_S, RunControl, calls_left_text
 from .conversations import ModelWorkers
 from .former import Former
 from .front_door import FrontDoor, Mode
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Execution", "Start"]
 
 _REQUESTS_POLL_S = 0.2
+_UNSAID_S = 1.0
 # How many times a run was started: a driver that finds another number than its own is the driver no more.
 _STARTS = "starts"
 
@@ -295,9 +296,16 @@ class Execution:
             with suppress(StoreError):
                 await asyncio.shield(self.record.save(status="interrupted"))
             raise
-        await self.door.drain(DRAIN_S)
+        await self._let_calls_end()
         self.host.close()
         return result, fault
+
+    async def _let_calls_end(self) -> None:
+        """Wait for calls whose workers were cancelled: each has some seconds left, of which most have gone by now."""
+        self.control.only_calls_left = True
+        if left := await self.door.ended(_UNSAID_S):
+            self.recorder.emit("run.log", {"message": calls_left_text(left)})
+            await self.door.drain(DRAIN_S)
 
     async def _end(self, result: Any, fault: Exception | None) -> Outcome:
         outcome = self._outcome(result, fault)

@@ -57,7 +57,8 @@ class OneWorker:
 
         :raises RunAborted: the run must end.
         """
-        self._recorder.waits(self._thread, self._row)
+        if not self._recorder.is_silent:
+            self._recorder.waits(self._thread, self._row)
         try:
             performed = await perform(self._request, Asker(run=self._run, thread=self._thread, started=self._started))
         except PlanloomError as error:
@@ -92,7 +93,8 @@ class OneWorker:
         self._recorder.thread(self._thread, self._row)
 
     def _count(self, performed: Performed) -> None:
-        self._started()
+        if self._status == "waiting":
+            self._started()
         ok, phase = performed.error is None, self._phase
         phase.running -= 1
         phase.done += ok

@@ -8,22 +8,33 @@ from typing import TYPE_CHECKING
 
 from ._abort import Abort
 from ._errors import RunCancelled
+from .wording import counted
 
 if TYPE_CHECKING:
     from .front_door import FrontDoor
 
-__all__ = ["CANCEL", "DRAIN_S", "RunControl"]
+__all__ = ["CANCEL", "DRAIN_S", "RunControl", "calls_left_text"]
 
 CANCEL = "cancel"
 """What another process posts to a run's driver to have the run cancelled."""
 
 DRAIN_S = 30.0
-"""How long calls in flight may take to end once a run is cancelled."""
+"""How long a call in flight may take to end once its run, or the worker that asked, is cancelled."""
+
+
+def calls_left_text(calls: int) -> str:
+    """Return what a run waits for whose plan has ended, and how to have it end now."""
+    return (
+        f"the plan has ended, and the run waits up to {DRAIN_S:.0f} s for {counted(calls, 'call')} in flight whose "
+        "workers were cancelled, to keep what is paid for; to end it now press Ctrl-C or cancel it, which leaves what "
+        "they cost uncertain"
+    )
 
 
 class RunControl:
     """A hand on a run: cancel it once to let the calls in flight end, twice to cut them off.
 
+    :ivar only_calls_left: the plan has ended, and the run waits for nothing but calls that no worker waits for.
     :ivar states: each kit's state of the run, by kit name, once it has begun.
     :ivar run_id: the run that it is a hand on, once there is one. :ivar begun: set when the run is this process's.
     """
@@ -34,14 +45,18 @@ class RunControl:
         self.states: Mapping[str, object] = {}
         self.run_id = ""
         self.begun = asyncio.Event()
+        self.only_calls_left = False
         self._asked = 0
 
     def cancel(self) -> None:
-        """Stop the run: no new worker starts, waiting ones end; calls in flight get 30 s, or none the second time."""
+        """Stop the run: no new worker starts, waiting ones end; calls in flight get 30 s, or none the second time.
+
+        Once only such calls are left, the first time is enough, and takes nothing from what the plan came to.
+        """
         self._asked += 1
         how = f"`planloom resume {self.run_id}` goes on" if self.run_id else "run the same command again to go on"
         self.abort.set(RunCancelled(f"the run was cancelled and every answer that came is kept; {how}"))
-        if self._asked == 1:
+        if self._asked == 1 and not self.only_calls_left:
             asyncio.get_running_loop().call_later(DRAIN_S, self._cut)
         else:
             self._cut()

@@ -149,15 +149,18 @@ class FrontDoor:
     def _say_shared(self, question: Question, asker: Asker) -> None:
         self._emit("run.shared", {"thread": asker.thread, "with": question.fingerprint[:12]})
 
+    async def ended(self, timeout_s: float) -> int:
+        """Wait for the calls in flight to end, for up to that long; return how many are left."""
+        if self._calls:
+            await asyncio.wait(self._calls, timeout=timeout_s)
+        return len(self._calls)
+
     async def drain(self, timeout_s: float) -> int:
         """Let the calls in flight end, for up to that long; what is left is cut off and stays charged as uncertain.
 
         :returns: how many calls were cut off.
         """
-        if not self._calls:
-            return 0
-        _, late = await asyncio.wait(self._calls, timeout=timeout_s)
-        return await self._cut(late)
+        return await self.cut() if await self.ended(timeout_s) else 0
 
     async def cut(self) -> int:
         """Cut off the calls in flight at once; they stay charged as uncertain."""

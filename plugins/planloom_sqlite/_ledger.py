@@ -42,7 +42,7 @@ VERSION = f"{_REPLY_TO} AND id = ?"
 
 
 _OF_NUMBERS = (
-    f"SELECT question.fingerprint, reply.id, {_OF_REPLY} FROM reply "  # noqa: S608  a constant of this module
+    f"SELECT reply.id, {_OF_REPLY}, question.fingerprint FROM reply "  # noqa: S608  a constant of this module
     f"JOIN question ON question.id = reply.question WHERE reply.codec != {GONE} AND reply.id IN"
 )
 
@@ -50,8 +50,8 @@ _OF_NUMBERS = (
 def read_replies(readers: Readers, versions: Mapping[str, int]) -> dict[str, Reply]:
     """Return stored replies by fingerprint, of these versions; many a query."""
     found = {}
-    for key, *row in readers.select(_OF_NUMBERS, list(versions.values())):
-        fingerprint = key.hex()
+    for row in readers.select(_OF_NUMBERS, list(versions.values())):
+        fingerprint = row[-1].hex()
         if versions.get(fingerprint) == row[0]:
             found[fingerprint] = reply_from(row)
     return found
@@ -126,9 +126,9 @@ def _count(tokens: int | None) -> int | None:
 
 
 def reply_from(row: Sequence[Any]) -> Reply:
-    """Return the reply of a row of :data:`ANSWER` or :data:`VERSION`."""
-    version, codec, body, finish_reason, prompt, cached, completion, reasoning, seconds, model, price, *rest = row
-    estimated, role, key_version, created_at = rest
+    """Return the reply of a row that begins as those of :data:`ANSWER` and :data:`VERSION` do."""
+    version, codec, body, finish_reason, prompt, cached, completion, reasoning = row[:8]
+    seconds, model, price, estimated, role, key_version, created_at = row[8:15]
     return Reply(
         text=unpack(body, codec),
         finish_reason=finish_reason,
@@ -143,8 +143,8 @@ def reply_from(row: Sequence[Any]) -> Reply:
         price=price,
         estimated=bool(estimated),
         role=role,
-        created_at=datetime.fromisoformat(created_at),
         key_version=key_version,
+        created_at=datetime.fromisoformat(created_at),
         cached=True,
         version=version,
     )

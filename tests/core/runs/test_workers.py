@@ -1,4 +1,4 @@
-"""Workers of a run that fail, wait, are dropped or lose a race; and plans that ask for too many."""
+"""Workers of a run that fail, wait, are or are dropped; and plans that ask for too many."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import asyncio
 import sqlite3
 from contextlib import closing
 
-from planloom.listeners import Listener
 from planloom.loom import Loom, RunControl
-from planloom.stores import Event
 from planloom.testing.looms import run_plan
 from planloom.testing.loopback import LoopbackServer, completion, json_answer
 
@@ -136,21 +134,3 @@ def test_a_role_that_was_not_foreseen_is_still_asked(play: Play) -> None:
         assert (outcome.result, outcome.exit_code) == ("ok: q", 0)
 
     play(echo, scenario)
-
-
-def test_a_race_is_over_with_its_winner_while_a_losers_call_goes_on(play: Play) -> None:
-    source = 'first = race([lambda: agent("slow"), lambda: agent("fast")])\nresult = [first, agent("after")]\n'
-
-    async def scenario(loom: Loom, server: LoopbackServer) -> None:
-        reserved = []
-
-        def hear(run: str, event: Event) -> None:
-            if event.type == "run.agent_started" and event.data["thread"].endswith("t003"):
-                reserved.append(loom.store.money(run)["reserved"])
-
-        outcome = await run_plan(loom, source, listeners=(Listener(name="money", on_event=hear),))
-        assert (outcome.status, outcome.result) == ("completed", ["ok: fast", "ok: after"])
-        assert reserved == [200_000]
-        assert loom.store.money(outcome.run_id) == {"calls": 3, "spent": 600_000, "uncertain": 0, "reserved": 0}
-
-    play(lambda request: echo(request).after(1.5 if request.question == "slow" else 0), scenario)

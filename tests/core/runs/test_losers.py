@@ -1,0 +1,80 @@
+"""Calls in flight of workers that lost a race: how long they may go on, and what the run says and pays meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planloom.listeners import Listener
+from planloom.loom import Loom, RunControl
+from planloom.stores import Event
+from planloom.testing.looms import run_plan
+from planloom.testing.loopback import LoopbackServer, Received
+
+from .plays import Play, echo
+
+RACED = 'first = race([lambda: agent("hangs"), lambda: agent("fast")])\nresult = [first, agent("after")]\n'
+
+
+def hanging(request: Received) -> Any:
+    return echo(request).after(60.0 if request.question == "hangs" else 0.0)
+
+
+def test_a_race_is_over_with_its_winner_while_a_losers_call_goes_on(play: Play) -> None:
+    source = 'first = race([lambda: agent("slow"), lambda: agent("fast")])\nresult = [first, agent("after")]\n'
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        reserved = []
+
+        def hear(run: str, event: Event) -> None:
+            if event.type == "run.agent_started" and event.data["thread"].endswith("t003"):
+                reserved.append(loom.store.money(run)["reserved"])
+
+        outcome = await run_plan(loom, source, listeners=(Listener(name="money", on_event=hear),))
+        assert (outcome.status, outcome.result) == ("completed", ["ok: fast", "ok: after"])
+        assert reserved == [200_000]
+        assert loom.store.money(outcome.run_id) == {"calls": 3, "spent": 600_000, "uncertain": 0, "reserved": 0}
+
+    play(lambda request: echo(request).after(1.5 if request.question == "slow" else 0), scenario)
+
+
+def test_a_run_says_what_it_waits_for_when_a_losers_call_hangs_and_one_cancel_ends_it_whole(play: Play) -> None:
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        control = RunControl()
+        said: list[str] = []
+
+        def hear(run: str, event: Event) -> None:
+            if event.type == "run.log":
+                said.append(event.data["message"])
+                control.cancel()
+
+        listeners = (Listener(name="hears", on_event=hear),)
+        outcome = await run_plan(loom, RACED, control=control, listeners=listeners)
+        assert (outcome.status, outcome.exit_code, outcome.result) == ("completed", 0, ["ok: fast", "ok: after"])
+        assert said == [
+            "the plan has ended, and the run waits up to 30 s for 1 call in flight whose workers were cancelled, to "
+            "keep what is paid for; to end it now press Ctrl-C or cancel it, which leaves what they cost uncertain"
+        ]
+        assert loom.store.money(outcome.run_id) == {"calls": 3, "spent": 400_000, "uncertain": 200_000, "reserved": 0}
+
+    play(hanging, scenario)
+
+
+def test_a_losers_call_that_hangs_is_cut_off_while_the_run_goes_on(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planloom._call.DRAIN_S", 0.3)
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        uncertain = {}
+
+        def hear(run: str, event: Event) -> None:
+            if event.type == "run.agent_ended":
+                uncertain[event.data["label"]] = loom.store.money(run)["uncertain"]
+
+        source = f'{RACED}result.append(agent("slow", label="slow"))\n'
+        outcome = await run_plan(loom, source, listeners=(Listener(name="hears", on_event=hear),))
+        assert (outcome.status, outcome.holes, outcome.result[2:]) == ("completed", 0, ["ok: slow"])
+        assert uncertain == {"worker": 0, "slow": 200_000}
+        assert loom.store.money(outcome.run_id) == {"calls": 4, "spent": 600_000, "uncertain": 200_000, "reserved": 0}
+
+    play(lambda request: echo(request).after(1.5) if request.question == "slow" else hanging(request), scenario)
