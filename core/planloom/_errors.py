@@ -103,11 +103,16 @@ class ConfigurationError(Misuse):
 
 
 class UnknownNameError(Misuse):
-    """Nothing of that kind is registered under that name."""
+    """Nothing of that kind is registered under that name.
 
-    def __init__(self, noun: str, name: str, known: Iterable[str]) -> None:
+    :param where_none: what to do where nothing of that kind is known at all.
+    """
+
+    def __init__(self, noun: str, name: str, known: Iterable[str], where_none: str = "") -> None:
         self.noun, self.name = noun, name
-        super().__init__(f"no {noun} is named `{name}`; {did_you_mean(name, known)}")
+        names = tuple(known)
+        advice = did_you_mean(name, names) if names or not where_none else where_none
+        super().__init__(f"no {noun} is named `{name}`; {advice}")
 
 
 class DuplicateNameError(Misuse):

@@ -63,7 +63,12 @@ def find_run(store: Store, run_id: str) -> RunRow:
     """
     row = store.run(run_id)
     if row is None:
-        raise UnknownNameError("run", run_id, [known.id for known in store.runs(200)])
+        raise UnknownNameError(
+            "run",
+            run_id,
+            [known.id for known in store.runs(200)],
+            f"the store {store.where} has none: go to the folder where it was begun, or name its store with --store",
+        )
     return row
 
 
