@@ -103,10 +103,14 @@ def open_bench(directory: Path) -> Bench:
     :raises BadBenchmark: a part is missing.
     """
     audited = directory / "audited"
-    if not audited.is_dir():
-        raise BadBenchmark(f"{directory} holds no folder audited/; give the folder of a benchmark")
-    key = read_key(directory / "hidden" / "answer_key.json")
-    files = {file.path: file for file in _read_files(audited)}
+    try:
+        if not audited.is_dir():
+            raise BadBenchmark(f"{directory} holds no folder audited/; give the folder of a benchmark")
+        key = read_key(directory / "hidden" / "answer_key.json")
+        files = {file.path: file for file in _read_files(audited)}
+    except OSError as error:
+        place = error.filename or directory
+        raise BadBenchmark(f"{place} cannot be read ({error.strerror}); give a benchmark that you may read") from error
     return Bench(name=_name(directory), audited=audited, files=files, key=key, names=FileNames(files))
 
 

@@ -135,6 +135,16 @@ def test_a_place_that_is_no_folder_is_named(library: Path, tmp_path: Path, out: 
     assert "give another folder with --out" in str(result.exception)
 
 
+def test_what_the_system_does_not_let_one_see_is_named(library: Path, tmp_path: Path) -> None:
+    endless = "x" * 300
+    for arguments in ((endless, "--out", tmp_path / "out"), (library, "--out", tmp_path / endless)):
+        result = run(*arguments)
+        assert isinstance(result.exception, BenchError)
+        assert "File name too long" in str(result.exception)
+    with pytest.raises(BenchError, match="give a benchmark that you may read"):
+        load_bench(tmp_path / endless)
+
+
 def test_a_folder_without_python_files_is_said_to_hold_none(tmp_path: Path) -> None:
     (tmp_path / "library").mkdir()
     (tmp_path / "library" / "README.md").write_text(">>> 1\n1\n")

@@ -27,7 +27,8 @@ from planloom_bench.copying import (
 )
 from planloom_bench.leaks import describe, find_leaks
 from planloom_bench.mutators import Mutator
-from planloom_bench.sources import Source, open_source
+from planloom_bench.proving import sandbox_lacks
+from planloom_bench.sources import Source, is_folder, open_source
 
 from .library import Built, LeftOut, Library
 from .reasons import by_file, by_reason
@@ -81,13 +82,14 @@ def build_command(
     """
     registry = context.find_object(Registry) or load_plugins()
     shown: Shown = by_file if reasons else by_reason
-    _check_place(source, out)
     with writing(out):
+        _check_place(source, out)
         scratch = out / _STATE / "source"
         opened = open_source(source, scratch=scratch, cache=cache, revision=revision, from_source=from_source)
         chosen = choose(opened.root, everything=opened.fetched)
         if not chosen.files and not chosen.left_out:
             raise BenchError(f"{source} holds no Python file; give the folder of a library")
+        say_what_is_not_held(sandbox_lacks())
         built = build(
             Library(root=opened.root, files=chosen.files),
             seed=seed,
@@ -110,6 +112,16 @@ def build_command(
     _report(opened, chosen, built, out, shown)
 
 
+def say_what_is_not_held(lacks: Sequence[str]) -> None:
+    """Tell a person what the sandbox of proofs cannot do on this system, if anything."""
+    if lacks:
+        click.echo(
+            f"sandbox: this system holds only Python code from {', '.join(lacks)}; code beside Python, as in extension "
+            "modules, is not held from it",
+            err=True,
+        )
+
+
 def _nothing(source: str, chosen: Chosen, built: Built, shown: Shown) -> str:
     lines = [f"no bug can be planted in {source}; copied, and nothing planted in:", *shown(built.left_out)]
     if chosen.left_out:
@@ -126,7 +138,7 @@ def _check_place(source: str, out: Path) -> None:
     :raises BenchError: it would.
     """
     folder = Path(source)
-    if folder.is_dir() and out.resolve().is_relative_to(folder.resolve()):
+    if is_folder(folder) and out.resolve().is_relative_to(folder.resolve()):
         raise BenchError(f"{out} lies in {folder}, which is not changed; give a folder outside it with --out")
     if any((out / part).exists() for part in _PARTS):
         raise BenchError(f"{out} holds a benchmark already; give another folder with --out, or remove it")

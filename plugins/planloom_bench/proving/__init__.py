@@ -5,11 +5,12 @@ What holds, and against what:
 - A proof that hangs, crashes, exits or floods is ended with all it started, on every system.
 - Python code is refused the network, other processes, input, and changes to files outside a folder of its own that is
   removed afterwards, on every system (an audit hook).
-- Code beside Python (extension modules, ctypes) is refused writing outside the folder, running programs, TCP and
-  signals to others where Linux has Landlock (5.13 and later; TCP from 6.7, signals from 6.12), and every network where
-  root or user namespaces allow one to be left.
-- Memory, file size and processor time are limited (macOS may not limit memory). The number of processes is not: code
-  beside Python may fork, and what it leaves is killed when the proof ends.
+- Code beside Python (extension modules, ctypes) is refused other processes, programs and the network by a filter of
+  system calls (Linux on x86_64 and aarch64), and writing outside the folder by Landlock (Linux 5.13 and later). Where
+  one of them is missing, Landlock (TCP from 6.7, signals from 6.12) and a network of its own, which root or user
+  namespaces allow, hold a part of what the other would. ``sandbox_lacks`` says what none of them holds here.
+- Modes, owners and times of the user's files are held from Python code alone: no layer of the kernel's looks at them.
+- Memory, file size, processor time and what is written in all are limited (macOS may not limit memory).
 - Reading is not refused: a library can read what the user can. It sees none of the user's environment variables.
 
 It keeps mistakes and carelessness in; it is no prison for code that is written to break out.
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .inside.jobs import Job, Outcome
     from .naming import Naming, find_import_root, namings
     from .options import LENIENT, configured_options, flags_of
-    from .prover import ForkingProver, FreshProver, Prover, open_prover
+    from .prover import ForkingProver, FreshProver, Prover, open_prover, sandbox_lacks
 
 __all__ = [
     "LENIENT",
@@ -40,6 +41,7 @@ __all__ = [
     "flags_of",
     "namings",
     "open_prover",
+    "sandbox_lacks",
 ]
 
 __getattr__ = late_names(
@@ -48,6 +50,6 @@ __getattr__ = late_names(
         "inside.jobs": ("Job", "Outcome"),
         "naming": ("Naming", "find_import_root", "namings"),
         "options": ("LENIENT", "configured_options", "flags_of"),
-        "prover": ("ForkingProver", "FreshProver", "Prover", "open_prover"),
+        "prover": ("ForkingProver", "FreshProver", "Prover", "open_prover", "sandbox_lacks"),
     },
 )

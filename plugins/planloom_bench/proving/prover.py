@@ -7,6 +7,7 @@ of everybody, so that no secret leaks into a library and no setting into a resul
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import selectors
 import shutil
@@ -24,7 +25,7 @@ from .inside import jobs
 from .inside.jobs import Job, Outcome, outcome_from, to_line
 from .inside.server import WALL_FACTOR, ending
 
-__all__ = ["ForkingProver", "FreshProver", "Prover", "open_prover"]
+__all__ = ["ForkingProver", "FreshProver", "Prover", "open_prover", "sandbox_lacks"]
 
 _LAUNCH = """\
 import sys
@@ -67,6 +68,15 @@ class Prover(Protocol):
 def open_prover() -> Prover:
     """The fast prover where processes can be forked, else the plain one."""
     return ForkingProver() if hasattr(os, "fork") else FreshProver()
+
+
+def sandbox_lacks() -> tuple[str, ...]:
+    """What this system does not hold code beside Python from, in a few words each; Python code is held everywhere."""
+    process = _Process("tell")
+    try:
+        return tuple(json.loads(process.line(_START_S)))
+    finally:
+        process.close()
 
 
 class ForkingProver:
@@ -161,9 +171,14 @@ class _Process:
         rest = memoryview(to_line(job))
         while rest:
             rest = rest[stdin.write(rest) :]
-        return self._line(WALL_FACTOR * job.limit_s + _START_S)
+        return self.line(WALL_FACTOR * job.limit_s + _START_S)
 
-    def _line(self, timeout_s: float) -> bytes:
+    def line(self, timeout_s: float) -> bytes:
+        """The next line of its answers.
+
+        :raises TimeoutError: none came in time.
+        :raises ConnectionError: the process has ended.
+        """
         stdout, until, line = self._process.stdout, time.monotonic() + timeout_s, b""
         assert stdout is not None, "opened as a pipe"
         with selectors.DefaultSelector() as selector:

@@ -19,6 +19,7 @@ from .archives import top_of, unpack
 from .index import Requirement, fetch
 from .licences import find_licence
 from .naming import name_of
+from .paths import is_folder
 from .revisions import check_out
 
 __all__ = ["Source", "open_source"]
@@ -77,10 +78,10 @@ def _refuse_revision(written: str, revision: str | None) -> None:
 
 def _folder_and_revision(written: str) -> tuple[Path, str | None]:
     """The folder, and what follows an ``@``; a folder with an ``@`` in its name stands for itself."""
-    if Path(written).is_dir():
+    if is_folder(Path(written)):
         return Path(written), None
     for at, sign in enumerate(written):
-        if sign == "@" and Path(written[:at] or ".").is_dir():
+        if sign == "@" and is_folder(Path(written[:at] or ".")):
             return Path(written[:at] or "."), written[at + 1 :] or "HEAD"
     raise BadSource(
         f"there is no folder {written}; give a folder, a checkout as FOLDER@REVISION or a package as pypi:NAME==VERSION"

@@ -6,7 +6,18 @@ from pathlib import Path
 
 from planloom_bench._errors import BadSource
 
-__all__ = ["place_below"]
+__all__ = ["is_folder", "place_below"]
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is there, as far as this user may know.
+
+    :raises BadSource: the system does not say.
+    """
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise BadSource(f"{path} cannot be read ({error.strerror}); give a folder that you may read") from error
 
 
 def place_below(folder: Path, path: str) -> Path:

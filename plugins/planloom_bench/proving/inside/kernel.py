@@ -4,6 +4,8 @@ Each layer is tried and goes without where the system refuses it. Landlock (Linu
 away writing outside one folder, running programs, TCP, and signals to processes outside. A network namespace needs
 root or user namespaces. What is open already stays open, and reading is not restricted.
 
+Where the kernel filters system calls, `calls` holds most of this without either.
+
 Numbers are from the kernel's headers landlock.h, sched.h and prctl.h.
 """
 

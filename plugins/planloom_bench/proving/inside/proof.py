@@ -11,13 +11,14 @@ import tempfile
 import time
 from types import ModuleType
 
-from . import jobs, kernel
+from . import calls, jobs, kernel
 from .examples import collect, run, sow
 from .jobs import Job, Outcome
 from .loading import Compiled, TextFinder
-from .refusals import Refusals
+from .refusals import NETWORK, PROCESSES, Refusals
 
 _DETAIL_CHARACTERS = 160
+WRITING = "writing outside its own folder"
 # Modules that nothing but time is lost by importing, and that a proof may therefore find imported already.
 _HARMLESS = frozenset(
     {"argparse", "array", "ast", "asyncio", "base64", "bisect", "calendar", "cmath", "collections", "concurrent"}
@@ -44,11 +45,18 @@ def confine(folder: str, limit_s: float) -> Refusals:
     os.environ.update(HOME=folder, TMPDIR=folder)
     tempfile.tempdir = None
     sys.dont_write_bytecode = True
-    kernel.limit(limit_s)
-    kernel.close_file_system(folder)
+    hold(folder, limit_s, has_left_network=False)
     refusals = Refusals(folder)
     refusals.begin()
     return refusals
+
+
+def hold(folder: str, limit_s: float, *, has_left_network: bool) -> tuple[str, ...]:
+    """Put the kernel's layers around this process, for good; gives what none of them holds code beside Python from."""
+    kernel.limit(limit_s)
+    is_closed, is_filtered = kernel.close_file_system(folder), calls.refuse_calls()
+    held = {WRITING: is_closed, PROCESSES: is_filtered, NETWORK: is_filtered or has_left_network}
+    return tuple(what for what, is_held in held.items() if not is_held)
 
 
 def prove(job: Job, compiled: Compiled, refusals: Refusals) -> Outcome:

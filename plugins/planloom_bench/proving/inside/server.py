@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import json
 import os
 import select
 import shutil
@@ -19,7 +20,7 @@ import time
 from . import jobs, kernel
 from .jobs import Job, Outcome, job_from, outcome_from, to_line
 from .loading import Compiled, compile_file
-from .proof import confine, prove, silence
+from .proof import confine, hold, prove, silence
 
 # How many times the processor limit a proof may take by the clock: on a busy machine it still gets its share.
 WALL_FACTOR = 5
@@ -40,14 +41,16 @@ def serve(scratch: str) -> None:
     kernel.adopt_orphans()
     kernel.leave_network()
     compiled: Compiled = {}
-    while line := requests.readline():
-        gc.collect()
-        gc.freeze()
-        outcome = _forked(job_from(line), compiled, os.path.join(scratch, "proof"))
-        _learn(outcome, compiled)
-        answers.write(to_line(outcome._replace(compiled=(), imported=())))
-    # The host removes it too, but may have been killed.
-    shutil.rmtree(scratch, ignore_errors=True)
+    try:
+        while line := requests.readline():
+            gc.collect()
+            gc.freeze()
+            outcome = _forked(job_from(line), compiled, os.path.join(scratch, "proof"))
+            _learn(outcome, compiled)
+            answers.write(to_line(outcome._replace(compiled=(), imported=())))
+    finally:
+        # The host removes it too, but may have been killed, and then the answer finds nobody either.
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def serve_one(scratch: str) -> None:
@@ -57,6 +60,14 @@ def serve_one(scratch: str) -> None:
     silence()
     os.mkdir(os.path.join(scratch, "proof"))
     _answer(job, {}, os.path.join(scratch, "proof"), answers)
+
+
+def tell(scratch: str) -> None:
+    """Say, as a list on a line, what this system does not hold code beside Python from."""
+    answers = os.dup(1)
+    silence()
+    lacks = hold(scratch, _GRACE_S, has_left_network=kernel.leave_network())
+    os.write(answers, json.dumps(lacks).encode() + b"\n")
 
 
 def _learn(outcome: Outcome, compiled: Compiled) -> None:
