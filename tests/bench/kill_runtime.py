@@ -78,10 +78,11 @@ class KilledRun:
     kind: str
     workers: int
     at_once: int
+    lives: int = 0
     delivered: set[str] = attrs.field(factory=set)
     committed: set[str] = attrs.field(factory=set)
     parsed_only: set[str] = attrs.field(factory=set)
-    sent: int = 0
+    sent: set[int] = attrs.field(factory=set)
 
     @property
     def store(self) -> Path:
@@ -89,7 +90,8 @@ class KilledRun:
 
     @property
     def notes(self) -> Path:
-        return self.folder / "notes.txt"
+        """Where the life that goes on, or was the last, notes what it has."""
+        return self.folder / f"notes-{self.lives}.txt"
 
     def answer(self, request: Received) -> Served:
         """Answer as a server of this kind does."""
@@ -99,6 +101,7 @@ class KilledRun:
 
     def begin(self, url: str) -> subprocess.Popen[bytes]:
         """Start a process that drives it, in a group of its own."""
+        self.lives += 1
         script = Path(__file__).with_name("evidence") / "killed_run.py"
         given = (str(self.store), url, str(self.workers), str(self.at_once), str(self.notes))
         with (self.folder / "said.txt").open("ab") as said:
@@ -107,7 +110,7 @@ class KilledRun:
             )
 
     def noted(self, what: str) -> set[str]:
-        """Return the questions of which something was noted, in all lives."""
+        """Return the questions of which the last life noted something."""
         lines = self.notes.read_text(encoding="utf-8").splitlines() if self.notes.exists() else []
         return {line.split()[1] for line in lines if line.startswith(what)}
 
@@ -146,7 +149,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
 
 def after_a_kill(run: KilledRun, server: LoopbackServer, counts: Counts) -> None:
     """Look at what the killed processes left behind, in a copy."""
-    run.delivered = run.noted("delivered")
+    run.delivered |= run.noted("delivered")
     if not run.store.exists():
         return
     with tempfile.TemporaryDirectory(prefix="planloom-left-") as folder:
@@ -158,14 +161,16 @@ def after_a_kill(run: KilledRun, server: LoopbackServer, counts: Counts) -> None
         faults += asyncio.run(_opened_again(copy))
         faults += read_ledger(copy).faults
     counts.faults += [f"after kill {counts.kills}: {fault}" for fault in faults]
-    sent = as_left.states.get("sent", 0)
-    run.sent += sent
-    counts.sent += sent
-    counts.sent_most = max(counts.sent_most, sent)
-    counts.kills_in_flight += sent > 0
+    # A life that was too short to write left those of the one before it as they were.
+    sent = as_left.states.get("sent", set()) - run.sent
+    run.sent |= sent
+    counts.sent += len(sent)
+    counts.sent_most = max(counts.sent_most, len(sent))
+    counts.kills_in_flight += bool(sent)
     run.committed |= as_left.answered
-    run.parsed_only = run.noted("parsed") - as_left.answered
-    counts.parsed_uncommitted += len(run.parsed_only)
+    parsed_only = run.noted("parsed") - as_left.answered
+    run.parsed_only |= parsed_only
+    counts.parsed_uncommitted += len(parsed_only)
 
 
 def _unrecorded(ledger: Ledger, server: LoopbackServer) -> Iterator[str]:
@@ -178,15 +183,16 @@ def _unrecorded(ledger: Ledger, server: LoopbackServer) -> Iterator[str]:
 
 async def _opened_again(copy: Path) -> list[str]:
     """Open a store as the next process does; return what it says of calls in flight that is not so."""
-    before, faults = read_ledger(copy).states, []
+    before, faults = read_ledger(copy).states, list[str]()
+    cut_off = len(before.get("sent", ())) + len(before.get("uncertain", ()))
     store = open_store(copy)
     for run in store.runs():
         books = await store.open_budget(run.budget, 0)
         uncertain = store.uncertain_calls(run.budget)
         if books.reserved:
             faults.append(f"{books.reserved} micro-credits stay reserved for a process that is gone")
-        if len(uncertain) != before.get("sent", 0) + before.get("uncertain", 0):
-            faults.append(f"{before} became {len(uncertain)} calls of unknown outcome")
+        if len(uncertain) != cut_off:
+            faults.append(f"{cut_off} calls that were cut off became {len(uncertain)} of unknown outcome")
         if books.uncertain != len(uncertain) * PRICE.call:
             faults.append(f"{len(uncertain)} calls of unknown outcome are charged {books.uncertain} micro-credits")
     await store.close()
@@ -221,18 +227,18 @@ def _count_again(run: KilledRun, counts: Counts, asked: set[str]) -> None:
     counts.delivered_again += len(asked & run.delivered)
     counts.committed_again += len(asked & run.committed)
     counts.parsed_again += len(asked & run.parsed_only)
+    run.parsed_only -= asked  # counted once
 
 
 def _count_whole(run: KilledRun, counts: Counts, server: LoopbackServer) -> None:
     """Count a run that is whole, and hold it against what it may have cost."""
     ledger, faults = read_ledger(run.store), check_store(run.store)
     faults += ledger.faults
-    if server.total > run.workers + run.sent:
-        faults.append(f"{server.total} requests for {run.workers} questions and {run.sent} calls in flight at kills")
-    if ledger.states != {"settled": run.workers, **({"uncertain": run.sent} if run.sent else {})}:
-        faults.append(
-            f"of {run.workers} questions and {run.sent} calls in flight at kills the ledger has {ledger.states}"
-        )
+    if server.total > run.workers + len(run.sent):
+        faults.append(f"{server.total} requests for {run.workers} questions, and {len(run.sent)} in flight at kills")
+    found = {state: len(calls) for state, calls in ledger.states.items()}
+    if ledger.states.get("uncertain", set()) != run.sent or found.get("settled") != run.workers or len(found) > 2:
+        faults.append(f"of {run.workers} questions and {len(run.sent)} calls in flight at kills the ledger has {found}")
     faults += asyncio.run(_replayed(run, server.url))
     counts.faults += [f"run {counts.runs}: {fault}" for fault in faults]
     counts.runs += 1
@@ -240,7 +246,7 @@ def _count_whole(run: KilledRun, counts: Counts, server: LoopbackServer) -> None
     counts.requests += server.total
     counts.delivered += len(run.delivered)
     counts.committed += len(run.committed)
-    counts.uncertain_credits += run.sent * PRICE.call / 1e6
+    counts.uncertain_credits += len(run.sent) * PRICE.call / 1e6
 
 
 async def _replayed(run: KilledRun, url: str) -> list[str]:

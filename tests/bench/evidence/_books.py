@@ -20,7 +20,7 @@ SELECT coalesce(sum(price), 0),
     coalesce(sum(CASE state WHEN 'uncertain' THEN worst END), 0)
 FROM call JOIN budget ON budget.id = call.budget WHERE budget.name = ?
 """
-_CALLS = "SELECT question.body, call.state FROM call JOIN question ON question.id = call.question"
+_CALLS = "SELECT call.id, question.body, call.state FROM call JOIN question ON question.id = call.question"
 _GAPS = "SELECT run, count(*), max(seq) FROM event GROUP BY run HAVING count(*) != max(seq)"
 _NUMBER = re.compile(rb'"question (\d+)"')
 
@@ -30,12 +30,12 @@ class Ledger:
     """What the rows of a store say.
 
     :ivar calls: how many calls each question has, by its number. :ivar answered: questions with a settled call.
-    :ivar states: how many calls are of each state. :ivar faults: what does not add up, a sentence each.
+    :ivar states: the numbers of the calls of each state. :ivar faults: what does not add up, a sentence each.
     """
 
     calls: dict[str, int]
     answered: frozenset[str]
-    states: dict[str, int]
+    states: dict[str, set[int]]
     faults: tuple[str, ...]
 
 
@@ -57,15 +57,15 @@ def is_made(store: Path) -> bool:
 def read_ledger(store: Path) -> Ledger:
     """Return what the rows of a store say of questions that are named ``question 17``."""
     calls: dict[str, int] = {}
-    states: dict[str, int] = {}
+    states: dict[str, set[int]] = {}
     answered = set()
     with closing(sqlite3.connect(store)) as connection:
-        for body, state in connection.execute(_CALLS):
+        for call, body, state in connection.execute(_CALLS):
             found = _NUMBER.search(body)
             assert found is not None, body
             number = found[1].decode()
             calls[number] = calls.get(number, 0) + 1
-            states[state] = states.get(state, 0) + 1
+            states.setdefault(state, set()).add(call)
             if state == "settled":
                 answered.add(number)
         faults = (*_unbalanced(connection), *_gaps(connection))
