@@ -157,6 +157,7 @@ class Execution:
             journal=self.record.journal,
             recorded=self.former.journal if self.former else start.recorded,
             threads=self.former.threads if self.former else {},
+            newest_thread=self.former.newest_thread if self.former else 0,
         )
 
     def _front_door(self) -> FrontDoor:

@@ -22,6 +22,7 @@ class Former:
     """What a run is so far.
 
     :ivar threads: its threads' numbers by the address of their worker; see :func:`worker_address`.
+    :ivar newest_thread: the highest number that one of its threads had, written down or not.
     :ivar versions: by fingerprint, the number of the stored reply that was used.
     :ivar failures: why workers failed, by thread id.
     :ivar seq: number of its last event, ``t`` the seconds it stands at.
@@ -31,6 +32,7 @@ class Former:
     row: RunRow
     journal: Mapping[str, Any]
     threads: Mapping[str, int]
+    newest_thread: int
     versions: Mapping[str, int]
     failures: Mapping[str, str]
     seq: int
@@ -57,6 +59,7 @@ def read_former(store: Store, row: RunRow) -> Former:
         row=row,
         journal=store.journal(row.id),
         threads=threads,
+        newest_thread=store.newest_thread(row.id),
         versions=versions,
         failures=failures,
         seq=progress.seq,

@@ -81,6 +81,7 @@ class RunHost:
     :ivar missing: the first of what the outcome lacks: workers that failed or were dropped, tasks and saved plans that
         failed; each a ``kind``, a ``name`` and a ``reason``.
     :param threads: numbers of the threads of an earlier start, by the address of their worker.
+    :param newest_thread: the highest number of any thread of it.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class RunHost:
         journal: Callable[[str, Any], None],
         recorded: Mapping[str, Any] | None = None,
         threads: Mapping[str, int] | None = None,
+        newest_thread: int = 0,
     ) -> None:
         self.run_id = run_id
         self.registry = registry
@@ -113,7 +115,7 @@ class RunHost:
         self._journal = journal
         self._recorded = recorded or {}
         self._threads = dict(threads or {})
-        self._totals = _Totals(newest_thread=max(self._threads.values(), default=0))
+        self._totals = _Totals(newest_thread=newest_thread)
         self._questions_seen: set[bytes] = set()
         # Of a saved plan inside this one: where it was called, and what its tasks inherit from there.
         self._prefix = ""

@@ -80,10 +80,14 @@ class OpenElsewhere:
 
 @attrs.frozen
 class OverCap:
-    """The call would pass the cap; ``version`` is the store's state this rests on (see :meth:`Store.version`)."""
+    """The call would pass a cap; ``version`` is the store's state this rests on (see :meth:`Store.version`).
+
+    :ivar books: those whose cap it is: the job's, or the whole store's. :ivar of_store: whether it is the store's.
+    """
 
     books: Books
     version: int
+    of_store: bool = False
 
 
 ReserveResult = Granted | Answered | OpenElsewhere | OverCap
@@ -296,6 +300,16 @@ class Store(Protocol):
     def books(self, budget: str) -> Books:
         """Return the books of a budget (all zero when there is none)."""
 
+    def store_books(self) -> Books | None:
+        """Return the books of all budgets together, under the store's own cap; ``None`` when it has none."""
+
+    async def cap_store(self, cap: int | None) -> None:
+        """Give the whole store a cap beside those of its budgets, or none; waiters of every process wake up."""
+
+    async def configure_cap(self, cap: int) -> None:
+        """Give the whole store a cap as a configuration says it: nothing happens where the same was said last, so that
+        what a person set since stays."""
+
     def version(self) -> int:
         """Return a number that changes whenever money may have become free or an open question closed, whoever did
         it."""
@@ -334,6 +348,10 @@ class Store(Protocol):
 
     def traces(self, run_id: str) -> Iterator[ThreadTrace]:
         """Yield what a later start needs of a run's threads, in the order they were first saved."""
+
+    def newest_thread(self, run_id: str) -> int:
+        """Return the highest number of a thread that a row or a call of a run names (``<run>/t012``: 12), 0 when none
+        does. A call may be on the disk before its worker's row is."""
 
     def events(self, run_id: str, after: int = 0, limit: int | None = None) -> list[Event]:
         """Return a run's events with a higher ``seq``, in order; the first ``limit`` of them."""

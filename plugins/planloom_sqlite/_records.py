@@ -16,6 +16,7 @@ from ._rows import THREAD, Rows
 __all__ = [
     "read_journal",
     "read_money",
+    "read_newest_thread",
     "read_run",
     "read_runs",
     "read_threads",
@@ -159,6 +160,20 @@ _TRACES_AT_ONCE = 2_000
 _TRACES = (
     "SELECT id, place, status, error, fingerprints, versions FROM thread "
     "WHERE number BETWEEN ? AND ? AND +run = ? ORDER BY number"
+)
+
+
+def read_newest_thread(readers: Readers, run_id: str) -> int:
+    """Return the highest number of a thread that a row or a call of a run names, 0 when none does."""
+    run = clean(run_id)
+    digits = len(f"{run}/t") + 1
+    numbers = [readers.row(query, (digits, run)) for query in _NEWEST_THREAD]
+    return max(int(row[0]) for row in numbers if row is not None)
+
+
+_NEWEST_THREAD = (
+    "SELECT coalesce(max(CAST(substr(id, ?) AS INTEGER)), 0) FROM thread WHERE run = ?",
+    "SELECT coalesce(max(CAST(substr(thread, ?) AS INTEGER)), 0) FROM call WHERE run = ?",
 )
 
 

@@ -31,8 +31,11 @@ from ._connections import MEMORY, Place, Readers, open_writer
 from ._faults import why_unwritable
 from ._ledger import ANSWER, VERSION, question_from, read_own_versions, read_replies, reply_from
 from ._operations import (
+    CONFIGURED_CAP,
     AppendEvents,
+    CapStore,
     ClaimRun,
+    ConfigureCap,
     End,
     Flush,
     MarkUncertain,
@@ -52,12 +55,15 @@ from ._operations import (
 from ._packing import GONE, clean, unpack
 from ._reading import NoWriter, place_to_read, refuse_others
 from ._shelf import key_of
+from ._till import ALL_BUDGETS, STORE_CAP
 from ._writer import Writer
 
 __all__ = ["BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store", "read_store"]
 
 LEASE_S = 60.0
 BUSY_TIMEOUT_S = 5.0
+
+_STORE_BOOKS = f"SELECT ({STORE_CAP}), * FROM ({ALL_BUDGETS})"  # noqa: S608  texts of this package
 
 
 def open_store(
@@ -211,6 +217,20 @@ class SqliteStore:
         cap, spent, reserved, uncertain = row or (0, 0, 0, 0)
         return Books(cap=cap, spent=spent, reserved=reserved, uncertain=uncertain)
 
+    def store_books(self) -> Books | None:
+        """Return the books of all budgets together, under the store's own cap; ``None`` when it has none."""
+        ((cap, spent, reserved, uncertain),) = self._readers.rows(_STORE_BOOKS)
+        return None if cap is None else Books(cap=cap, spent=spent, reserved=reserved, uncertain=uncertain)
+
+    async def cap_store(self, cap: int | None) -> None:
+        """Give the whole store a cap beside those of its budgets, or none."""
+        await self._write(CapStore(cap if cap is None else check_amount("a cap", cap)))
+
+    async def configure_cap(self, cap: int) -> None:
+        """Give the whole store the cap that a configuration says, unless it said that before."""
+        if self._readers.row(CONFIGURED_CAP) != (cap,):
+            await self._write(ConfigureCap(check_amount("a cap", cap)))
+
     def version(self) -> int:
         """Return a number that changes with every commit that may have freed money or closed a question."""
         row = self._readers.row("SELECT value FROM meta WHERE key = 'freed'")
@@ -252,6 +272,10 @@ class SqliteStore:
     def traces(self, run_id: str) -> Iterator[ThreadTrace]:
         """Yield what a later start needs of a run's threads."""
         return _records.read_traces(self._readers, run_id)
+
+    def newest_thread(self, run_id: str) -> int:
+        """Return the highest number of a thread of a run."""
+        return _records.read_newest_thread(self._readers, run_id)
 
     def events(self, run_id: str, after: int = 0, limit: int | None = None) -> list[Event]:
         """Return a run's events with a higher ``seq``, in order."""

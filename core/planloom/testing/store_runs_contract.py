@@ -14,6 +14,7 @@ from planloom.processes import this_machine
 from planloom.stores import Event, Request, RunProgress, Store
 
 from .store_samples import (
+    JOB,
     LONG_TEXT,
     Opener,
     a_question,
@@ -85,6 +86,14 @@ class RunsContract:
         await store.save_threads([asked])
         expected = [(t.id, t.place, t.status, t.error, t.fingerprints, t.versions) for t in (asked, failed, twice)]
         assert [tuple(trace) for trace in store.traces("run-1")] == expected
+
+    @with_store
+    async def test_a_threads_number_is_taken_by_its_row_and_by_its_call_alike(self, store: Store) -> None:
+        assert store.newest_thread("run-1") == 0
+        await store.save_threads([a_thread(2), a_thread(9, run="run-2"), a_thread(1)])
+        assert store.newest_thread("run-1") == 2
+        await store.reserve(a_question(), budget=JOB, run="run-1", thread="run-1/t1200", worst=1)
+        assert store.newest_thread("run-1") == 1200
 
     @with_store
     async def test_events_come_in_order_and_from_any_point(self, store: Store) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from planloom import CacheMiss
+from planloom.former import read_former
 from planloom.listeners import Listener
 from planloom.loom import Job, Loom, RunControl
 from planloom.stores import Event
@@ -195,5 +196,26 @@ def test_an_unfinished_run_of_the_same_job_is_found_and_a_finished_one_is_not(pl
         assert found.status == "cancelled"
         await run_plan(loom, ONE)
         assert loom.unfinished(job) is None
+
+    play(echo, scenario)
+
+
+def test_a_thread_whose_row_was_lost_with_its_process_gives_its_name_to_no_other_worker(play: Play) -> None:
+    """A call is on the disk before it is sent, its worker's row a tenth of a second later."""
+    source = 'result = parallel([lambda i=i: agent(f"q{i}") for i in range(4)])\n'
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        first = await run_plan(loom, source, cap=0.4)
+        assert (first.status, server.total) == ("paused", 2)
+        with closing(sqlite3.connect(loom.store.where)) as store:
+            lost = {name for (name,) in store.execute("SELECT thread FROM call")}
+            store.execute("DELETE FROM thread")
+            store.commit()
+        row = loom.store.run(first.run_id)
+        assert row is not None
+        again = await run_plan(loom, source, former=read_former(loom.store, row))
+        threads = {thread.id for thread in loom.store.threads(again.run_id)}
+        assert (again.run_id, again.status, len(threads)) == (first.run_id, "completed", 4)
+        assert not threads & lost
 
     play(echo, scenario)
