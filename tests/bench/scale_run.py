@@ -3,8 +3,11 @@
     python -m tests.bench.scale_run [--workers 50000] [--slices 10] [--in-flight 500] [--profile run|replay]
 
 The model is a client in the same process that answers at once, so that all CPU measured is planloom's own. Each size is
-run in a process of its own. Printed: CPU a worker by slices of the run (start-up is before the first), peak memory,
-seconds of a replay, and of the same job again, which the ledger answers.
+run in a process of its own. Printed: CPU a worker by slices of the run (start-up is before the first), of the loop's
+thread and of the others, peak memory, seconds of a replay, and of the same job again, which the ledger answers.
+
+Where others use the cores and their caches, the same work takes up to twice the CPU from one second to the next. So a
+fixed piece of work is timed all along the run, and slices are compared by what they took in its terms.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import cProfile
 import json
 import pstats
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -37,25 +41,61 @@ from planloom.words import build_vocabulary
 PLAN = 'phase("Many")\nresult = len(parallel([lambda i=i: agent(f"question {i}") for i in range(args["n"])]))\n'
 
 
+_WORKERS_A_LOOK = 100
+_FIXED = {str(number): number for number in range(2_000)}
+
+
+def _fixed_work_us() -> float:
+    """Return the CPU that a fixed piece of work takes now, in microseconds."""
+    began, total = time.thread_time(), 0
+    for _ in range(3):
+        for text in _FIXED:
+            total += len(str(_FIXED[text] + total))
+    return (time.thread_time() - began) * 1e6
+
+
 class _Slices:
-    """CPU seconds of equal slices of a run's workers."""
+    """CPU of equal slices of a run's workers; hears the run on its loop's thread."""
 
     def __init__(self, workers: int, slices: int) -> None:
         self._size = workers // slices
         self._ended = 0
-        self._cpu: list[float] = []
+        self._fixed_us: list[float] = []
+        self._fixed_sum_us = 0.0
+        self._began: tuple[float, float, float] | None = None
+        self.slices: list[dict[str, float]] = []
 
     def on_event(self, run: str, event: Event) -> None:
         if event.type != "run.agent_ended":
             return
         self._ended += 1
+        if self._ended % _WORKERS_A_LOOK == 0:
+            self._fixed_us.append(_fixed_work_us())
+            self._fixed_sum_us += self._fixed_us[-1]
         if self._ended % self._size == 1:
-            self._cpu.append(time.process_time())
+            self._cut()
 
-    def microseconds(self) -> list[int]:
-        """Return CPU a worker of each slice but the last, which has no end of its own."""
-        pairs = zip(self._cpu, self._cpu[1:], strict=False)
-        return [round((after - before) * 1e6 / self._size) for before, after in pairs]
+    def _cut(self) -> None:
+        """End a slice and begin the next."""
+        now = time.thread_time() * 1e6, time.process_time() * 1e6, self._fixed_sum_us
+        if self._began is not None:
+            loop, process, fixed = (after - before for before, after in zip(self._began, now, strict=True))
+            self.slices.append(
+                {
+                    "loop_us": round((loop - fixed) / self._size, 1),
+                    "others_us": round((process - loop) / self._size, 1),
+                    "fixed_work_us": round(statistics.median(self._fixed_us), 1),
+                }
+            )
+        self._began, self._fixed_us = now, []
+
+    def slowest_over_quickest(self, *, in_fixed_work: bool) -> float:
+        """Return how much more CPU a worker took in the slowest slice; the last has no end of its own."""
+        costs = [
+            (each["loop_us"] + each["others_us"]) / (each["fixed_work_us"] if in_fixed_work else 1.0)
+            for each in self.slices
+        ]
+        return round(max(costs) / min(costs), 2)
 
 
 async def _timed(work: Coroutine[Any, Any, Any], profile: bool) -> tuple[float, float, Any]:
@@ -94,7 +134,9 @@ async def _measure(options: argparse.Namespace, store: Path) -> dict[str, Any]:
         "workers": options.workers,
         "run_s": round(wall, 2),
         "run_cpu_s": round(cpu, 2),
-        "cpu_us_a_worker_by_slice": slices.microseconds() if options.slices else [],
+        "slices": slices.slices,
+        "slowest_over_quickest_slice": slices.slowest_over_quickest(in_fixed_work=False),
+        "slowest_over_quickest_slice_in_fixed_work": slices.slowest_over_quickest(in_fixed_work=True),
         "peak_mb": peak,
         "replay_s": round(replay[0], 2),
         "replay_cpu_s": round(replay[1], 2),
