@@ -1,30 +1,36 @@
 """What an audit reported, as far as a score needs it.
 
 Findings come from planloom's own ``findings.json``, from SARIF, or from any tool that writes JSON objects with a file
-and a line, as a list or one a line. Paths are read as leniently as those of workers; what has no file or no line is
-counted and set aside.
+and a line, as a list or one a line; compressed by gzip or not. Paths are read as leniently as those of workers; what
+has no file or no line is counted and set aside.
 """
 
 from __future__ import annotations
 
+import codecs
+import gzip
 import json
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from planloom.wording import counted
 from planloom_code import FileNames
 
 from ._errors import BadFindings
+from ._plain import file_in, line_in, list_in, rule_in
 from ._sarif import is_sarif, items_of
 
 __all__ = ["Report", "Reported", "load_report", "read_report"]
 
 # No file has more lines; longer numbers cannot even be printed.
 _LAST_LINE = 10**9
-_FILE_NAMES = ("file", "path", "filename")
-_LINE_NAMES = ("line", "row", "line_number")
+# A mark of byte order tells that a text is UTF-16; PowerShell writes all that a program prints so.
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_GZIP = b"\x1f\x8b"
 _WHAT = "give a findings.json, a SARIF file or a JSON list of objects with `file` and `line`"
 
 
@@ -53,14 +59,25 @@ def load_report(path: Path, names: FileNames, audited: Path | None = None) -> Re
     :param audited: the folder that was audited; an absolute path below it means the very file.
     :raises BadFindings: the file cannot be read or holds no list of findings.
     """
+    raw = _parsed(_text_of(path), path)
+    report = read_report(raw, names, audited)
+    if report.set_aside and not report.findings and not is_sarif(raw):
+        raise BadFindings(f"{path} holds {counted(report.set_aside, 'item')}, none with a file and a line; {_WHAT}")
+    return report
+
+
+def _text_of(path: Path) -> str:
     try:
+        data = path.read_bytes()
+        if data.startswith(_GZIP):
+            data = gzip.decompress(data)
         # Some tools write a mark of byte order before their JSON.
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise BadFindings(f"{path} cannot be read ({error.strerror}); {_WHAT}") from error
+        return data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadFindings(f"{path} is no UTF-8 text ({error.reason}); {_WHAT}") from error
-    return read_report(_parsed(text, path), names, audited)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BadFindings(f"{path} cannot be read ({reason}); {_WHAT}") from error
 
 
 def _parsed(text: str, path: Path) -> object:
@@ -79,17 +96,19 @@ def _parsed(text: str, path: Path) -> object:
 
 
 def read_report(raw: object, names: FileNames, audited: Path | None = None) -> Report:
-    """The report that a JSON value means: a list of findings, an object with the list under ``findings``, or SARIF.
+    """The report that a JSON value means: a list of findings, an object that holds one, or SARIF.
 
     :param names: the files of the benchmark; a path that means one of them is spelt like it.
     :param audited: the folder that was audited; an absolute path below it means the very file.
     :raises BadFindings: the value is none of these.
     """
     if is_sarif(raw):
-        items: object = list(items_of(raw))
+        if str(raw.get("version")).startswith("1."):
+            raise BadFindings(f"expected SARIF 2.1.0, got {raw['version']}; have the tool write 2.1.0")
+        items: list[Any] | None = list(items_of(raw))
     else:
-        items = raw.get("findings") if isinstance(raw, Mapping) else raw
-    if not isinstance(items, list):
+        items = list_in(raw)
+    if items is None:
         raise BadFindings(
             f"expected a list of findings, an object with `findings` or SARIF, got {type(raw).__name__}; {_WHAT}"
         )
@@ -104,7 +123,7 @@ def read_report(raw: object, names: FileNames, audited: Path | None = None) -> R
 def _reported(item: object, names: FileNames, root: str) -> Reported | None:
     if not isinstance(item, Mapping):
         return None
-    file, line = _first(item, _FILE_NAMES), _whole(_first(item, _LINE_NAMES))
+    file, line = file_in(item), _whole(line_in(item))
     if not isinstance(file, str) or not file.strip() or line is None:
         return None
     return Reported(
@@ -112,12 +131,8 @@ def _reported(item: object, names: FileNames, root: str) -> Reported | None:
         line=line,
         function=_text(item.get("function")),
         confidence=_confidence(item.get("confidence")),
-        rule=_text(item.get("rule")),
+        rule=_text(rule_in(item)),
     )
-
-
-def _first(item: Mapping[Any, Any], keys: tuple[str, ...]) -> object:
-    return next((item[key] for key in keys if item.get(key) is not None), None)
 
 
 def _path(file: str, names: FileNames, root: str) -> str:

@@ -45,8 +45,15 @@ def _item(result: Mapping[str, Any], run: object) -> dict[str, object]:
         "line": _map(physical.get("region")).get("startLine"),
         "function": _function(location),
         "confidence": _confidence(result),
-        "rule": result.get("ruleId") or _map(result.get("rule")).get("id"),
+        "rule": result.get("ruleId") or _map(result.get("rule")).get("id") or _listed_rule(result, run),
     }
+
+
+def _listed_rule(result: Mapping[str, Any], run: object) -> object:
+    """The id of a rule that is named by its place among those of the tool."""
+    rules = _list(_map(_map(run).get("tool")).get("driver"), "rules")
+    index = result.get("ruleIndex", _map(result.get("rule")).get("index"))
+    return _map(rules[index]).get("id") if isinstance(index, int) and 0 <= index < len(rules) else None
 
 
 def _path(artifact: Mapping[str, Any], run: object) -> str | None:

@@ -9,6 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from planloom.wording import counted
+
 from ._intervals import wilson
 from ._paired import Paired
 from ._score import Score
@@ -116,7 +118,7 @@ def _notes(score: Score, rival: Rival | None) -> list[str]:
         curve = ", ".join(f"{recall:.2f} with {count:,}" for count, recall in score.recall_at.items())
         notes.append(f"Recall of the surest findings alone: {curve}.")
     if score.tally.repeats:
-        notes.append(f"Said again: {score.tally.repeats} findings, counted neither for nor against.")
+        notes.append(f"Said again: {counted(score.tally.repeats, 'finding')}, counted neither for nor against.")
     if score.set_aside:
-        notes.append(f"Set aside: {score.set_aside} items without a file or a line.")
+        notes.append(f"Set aside: {counted(score.set_aside, 'item')} without a file or a line.")
     return notes

@@ -1,5 +1,6 @@
 """Benchmarks, keys and reports are read with care; what is wrong is named with what to do next."""
 
+import gzip
 import json
 import shutil
 from collections.abc import Callable
@@ -31,12 +32,10 @@ from planloom_code import FileNames
 
 SHELF = load_bench(planloom_data.shelf_benchmark())
 NAMES = FileNames(["a.py", "pack/b.py"])
+JSON_NAMES = ("file", "line", "function", "confidence", "findings", "location", "range", "start", "rule")
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(["file", "line", "function", "confidence", "findings"]), inner, max_size=5)
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(JSON_NAMES), inner, max_size=5),
     max_leaves=12,
 )
 
@@ -91,6 +90,54 @@ def test_any_list_is_a_report_that_can_be_scored(items: list[object]) -> None:
 def test_what_holds_no_list_of_findings_is_refused(raw: object) -> None:
     with pytest.raises(BadFindings, match="expected a list of findings"):
         read_report(raw, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("raw", "rule"),
+    [
+        ([{"filename": "pack/b.py", "code": "F401", "location": {"column": 1, "row": 7}}], "F401"),
+        ({"errors": [], "results": [{"filename": "./pack/b.py", "line_number": 7, "test_id": "B101"}]}, "B101"),
+        ({"messages": [{"path": "pack/b.py", "line": 7, "message-id": "E0601"}]}, "E0601"),
+        ({"generalDiagnostics": [{"file": "/x/pack/b.py", "rule": "r", "range": {"start": {"line": 6}}}]}, "r"),
+        ({"results": [{"path": "pack/b.py", "check_id": "py.x", "start": {"line": 7, "col": 2}}]}, "py.x"),
+        ([{"check_name": "c", "location": {"path": "pack/b.py", "lines": {"begin": 7, "end": 8}}}], "c"),
+    ],
+)
+def test_reports_of_other_tools_are_read_where_they_keep_file_and_line(raw: object, rule: str) -> None:
+    assert read_report(raw, NAMES).findings == (Reported("pack/b.py", 7, rule=rule),)
+
+
+def test_a_report_of_which_nothing_can_be_read_is_refused_and_not_scored_as_silence(tmp_path: Path) -> None:
+    path = tmp_path / "findings.json"
+    path.write_text('[{"where": "a.py:3"}, {"file": "a.py"}]', encoding="utf-8")
+    with pytest.raises(BadFindings, match=r"findings\.json holds 2 items, none with a file and a line"):
+        load_report(path, NAMES)
+    path.write_text("[]", encoding="utf-8")
+    assert load_report(path, NAMES).findings == ()
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        lambda text: gzip.compress(text.encode()),
+        lambda text: text.encode("utf-16"),
+        lambda text: text.encode("utf-8-sig"),
+    ],
+)
+def test_a_report_is_read_however_a_tool_or_a_shell_has_written_it(
+    tmp_path: Path, packed: Callable[[str], bytes]
+) -> None:
+    path = tmp_path / "findings"
+    path.write_bytes(packed('[{"file": "a.py", "line": 3}]'))
+    assert load_report(path, NAMES).findings == (Reported("a.py", 3),)
+
+
+@pytest.mark.parametrize("data", [b"\x1f\x8b", b"\x1f\x8b\x08\x00" + bytes(20), b"\xff\xfe\x00", b"\x80"])
+def test_a_report_that_is_cut_off_or_no_text_is_refused_with_its_name(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "findings.json"
+    path.write_bytes(data)
+    with pytest.raises(BadFindings, match=r"findings\.json"):
+        load_report(path, NAMES)
 
 
 def test_a_report_that_is_no_json_is_refused_with_its_name(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planloom_data
-from planloom_bench import Report, Reported, load_bench, load_report, read_report, score
+from planloom_bench import BadFindings, Report, Reported, load_bench, load_report, read_report, score
 from planloom_code import FileNames
 
 NAMES = FileNames(["a.py", "pack/b.py", "pack/with space#.py"])
@@ -82,6 +82,17 @@ def test_a_file_may_be_named_by_its_place_in_a_list() -> None:
 def test_a_result_without_a_line_is_set_aside(line: object) -> None:
     report = read(result(line=line), result())
     assert (len(report.findings), report.set_aside) == (1, 1)
+
+
+def test_a_rule_may_be_named_by_its_place_in_a_list() -> None:
+    tool = {"driver": {"name": "t", "rules": [{"id": "R0"}, {"id": "R1"}]}}
+    named = [result(ruleId=None, ruleIndex=1), result(ruleId=None, rule={"index": 0}), result(ruleId=None, ruleIndex=9)]
+    assert [finding.rule for finding in read(*named, tool=tool).findings] == ["R1", "R0", None]
+
+
+def test_an_older_sarif_is_refused_with_its_version() -> None:
+    with pytest.raises(BadFindings, match=r"expected SARIF 2\.1\.0, got 1\.0\.0"):
+        read_report(log(result()) | {"version": "1.0.0"}, NAMES, AUDITED)
 
 
 def test_a_result_on_a_whole_file_is_set_aside() -> None:
