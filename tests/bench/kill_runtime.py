@@ -239,7 +239,7 @@ def _count_whole(run: KilledRun, counts: Counts, server: LoopbackServer) -> None
     found = {state: len(calls) for state, calls in ledger.states.items()}
     if ledger.states.get("uncertain", set()) != run.sent or found.get("settled") != run.workers or len(found) > 2:
         faults.append(f"of {run.workers} questions and {len(run.sent)} calls in flight at kills the ledger has {found}")
-    faults += asyncio.run(_replayed(run, server.url))
+    faults += asyncio.run(_told(run, server.url))
     counts.faults += [f"run {counts.runs}: {fault}" for fault in faults]
     counts.runs += 1
     counts.questions += run.workers
@@ -249,12 +249,17 @@ def _count_whole(run: KilledRun, counts: Counts, server: LoopbackServer) -> None
     counts.uncertain_credits += len(run.sent) * PRICE.call / 1e6
 
 
-async def _replayed(run: KilledRun, url: str) -> list[str]:
-    """Replay a run; return what that says, when it is not what the run came to."""
+async def _told(run: KilledRun, url: str) -> list[str]:
+    """Return where a run's record, or its replay, says anything else than what came of it."""
     settings = settings_at(url, run.store, in_flight=run.at_once, workers=run.workers)
     async with open_with(load_plugins(), settings) as loom:
-        replayed = await loom.replay(loom.runs()[0].id)
-    return [] if replayed.equal else [replayed.said]
+        (whole,) = loom.runs()
+        replayed = await loom.replay(whole.id)
+        cost = whole.record.facts["cost"]
+    wanted = {"paid": run.workers * PRICE.call, "uncertain": len(run.sent) * PRICE.call}
+    told = {name: cost[name] for name in wanted}
+    faults = [] if told == wanted else [f"its record says {told}, not {wanted}"]
+    return faults if replayed.equal else [*faults, replayed.said]
 
 
 def measure(small: bool = False) -> dict[str, Any]:
@@ -279,7 +284,7 @@ def rows(found: dict[str, Any]) -> Iterator[Row]:
     yield f"requests beyond the {found['questions']:,} questions", f"{over:,}", f"at most {found['sent']:,} in flight"
     unsure = f"{found['sent']:,} calls, {found['uncertain_credits']:,.1f} credits"
     yield "of unknown outcome, charged at their worst price", unsure, "all of them"
-    yield "books, rows, events or replays that were not right", str(len(found["faults"])), "0"
+    yield "books, rows, events, records or replays that were not right", str(len(found["faults"])), "0"
 
 
 def _of(found: dict[str, Any], some: str, whole: str) -> str:
@@ -294,7 +299,7 @@ SECTION = Section(
         "start or are read again, and resumed until they are whole.",
         "Half of the runs get steady answers of 25 to 75 ms, half get bursts of up to 500 answers at once.",
         "After every kill the store's own check, sums over its rows in plain SQL, and the server's count of each "
-        "question are compared; a finished run is replayed.",
+        "question are compared; of a finished run the record's costs and a replay.",
     ),
     measure=measure,
     lines=table(rows),

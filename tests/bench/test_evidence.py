@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.bench import disk_runtime, kill_runtime, long_prompts, looking_on, one_cap
+from tests.bench import disk_runtime, first_call, kill_runtime, long_prompts, looking_on, one_cap
 
 pytestmark = pytest.mark.slow
 
@@ -38,3 +38,12 @@ def test_every_long_prompt_of_shared_shards_is_answered() -> None:
 
 def test_a_run_that_was_killed_at_half_can_be_looked_at() -> None:
     assert set(looking_on.measure(small=True)["killed"]) == {"runs", "show", "follow"}
+
+
+def test_the_time_to_the_first_call_is_split_into_what_it_goes_into() -> None:
+    for name, found in first_call.measure(small=True).items():
+        parts = {"Python itself", "imports", "plugins", "settings", "store", "all else", "connecting, sending"}
+        parts |= {"checking"} if "plan" in name or name == "run" else set()
+        parts |= {"reading"} if "audit" in name else set()
+        assert set(found["split_s"]) == parts
+        assert all(wall_s >= 0 for wall_s, _ in found["split_s"].values())
