@@ -22,11 +22,12 @@ from .money import credits_of, show_credits, show_enough
 from .questions import Question
 from .stores import Answered, Books, Granted, OpenElsewhere, OverCap, Store
 
-__all__ = ["AT_THE_BUDGET", "BudgetLine", "OnCap"]
+__all__ = ["AT_THE_BUDGET", "AT_THE_STORES_BUDGET", "BudgetLine", "OnCap"]
 
 OnCap = Literal["stop", "wait"]
 
 AT_THE_BUDGET = "the budget"
+AT_THE_STORES_BUDGET = "the budget of the store"
 _POLL_S = 0.02
 
 
@@ -92,7 +93,7 @@ class BudgetLine:
         self._head = _Queue()
         self._waiting = 0
         self._freed = asyncio.Event()
-        self._is_paused = False
+        self._paused_at: str | None = None
 
     async def reserve(
         self, question: Question, *, worst: int, run: str, thread: str, look: bool, turn: Turn
@@ -139,7 +140,7 @@ class BudgetLine:
                     self._leave_pause(worst)
                     return result
                 if result.books.reserved == 0:
-                    self._enter_pause(worst, result.books)
+                    self._enter_pause(worst, result)
                 turn.give()
                 await self._money_may_be_free(result.version)
 
@@ -147,30 +148,49 @@ class BudgetLine:
         while self._store.version() == seen and not self._freed.is_set():
             await asyncio.sleep(_POLL_S)
 
-    def _enter_pause(self, worst: int, books: Books) -> None:
-        if self._is_paused:
+    def _enter_pause(self, worst: int, over: OverCap) -> None:
+        at = AT_THE_STORES_BUDGET if over.of_store else AT_THE_BUDGET
+        if self._paused_at == at:
             return
-        self._is_paused = True
-        self._emit("run.budget_paused", {"asked": credits_of(worst), **_figures(books)})
-        self._pauses.enter(AT_THE_BUDGET)
+        if self._paused_at is not None:
+            self._pauses.leave(self._paused_at)
+        self._paused_at = at
+        self._emit("run.budget_paused", {"asked": credits_of(worst), **_figures(over.books, over.of_store)})
+        self._pauses.enter(at)
         if self._on_cap == "stop":
-            reason = RunStopped(_stopped_text(worst, books))
+            where = self._store.where
+            reason = RunStopped(
+                _store_stopped_text(worst, over.books, where) if over.of_store else _stopped_text(worst, over.books)
+            )
             self._abort.set(reason)
             raise reason
 
     def _leave_pause(self, worst: int) -> None:
-        if self._is_paused:
-            self._is_paused = False
-            self._emit("run.budget_raised", {"asked": credits_of(worst), **_figures(self._store.books(self._budget))})
-            self._pauses.leave(AT_THE_BUDGET)
+        if self._paused_at is None:
+            return
+        whole = self._store.store_books() if self._paused_at == AT_THE_STORES_BUDGET else None
+        books = whole or self._store.books(self._budget)
+        self._emit("run.budget_raised", {"asked": credits_of(worst), **_figures(books, whole is not None)})
+        self._pauses.leave(self._paused_at)
+        self._paused_at = None
 
 
-def _figures(books: Books) -> dict[str, float]:
+def _figures(books: Books, of_store: bool) -> dict[str, Any]:
     return {
         "spent": credits_of(books.spent + books.uncertain),
         "reserved": credits_of(books.reserved),
         "cap": credits_of(books.cap),
+        "of": "store" if of_store else "job",
     }
+
+
+def _store_stopped_text(worst: int, books: Books, where: str) -> str:
+    spent = books.spent + books.uncertain
+    return (
+        f"all jobs of the store {where} together have spent {show_credits(spent)} of the {show_credits(books.cap)} "
+        f"credits that it may spend, and the next call may cost {show_credits(worst)}; `planloom store cap "
+        f"{show_enough(spent + worst)}` or more raises that, then run it again: what is answered is not asked again"
+    )
 
 
 def _stopped_text(worst: int, books: Books) -> str:

@@ -131,7 +131,7 @@ class _Reader(ConfiguredValues):
         self.known(document, _SECTIONS, "")
         tables = {name: self.table(document, name) for name in _SECTIONS}
         store, limits = tables["store"], tables["limits"]
-        self.known(store, ("kind", "path"), "store")
+        self.known(store, ("kind", "path", "cap"), "store")
         self.known(tables["budget"], ("cap",), "budget")
         self.known(limits, _LIMIT_KEYS, "limits")
         endpoints = {OFFLINE: offline_endpoint()}
@@ -144,6 +144,7 @@ class _Reader(ConfiguredValues):
             source=self.source,
             store_kind=self.text(store, "kind", "store", "sqlite"),
             store_path=str(base / at_home(self.text(store, "path", "store", ".planloom/store.db"))),
+            store_cap=self.amount(store, "cap", "store") if "cap" in store else None,
             cap=self.amount(tables["budget"], "cap", "budget", 150),
             in_flight=self.whole(limits, "in_flight", "limits", 32),
             bare_in_flight=self.whole(limits, "in_flight", "limits", 16),

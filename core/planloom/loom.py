@@ -177,6 +177,8 @@ async def open_loom(registry: Registry, settings: Settings, *, read_only: bool =
     store = plugin.opened(settings.store_path, read_only=read_only)
     loom = Loom(registry, settings, store)
     try:
+        if settings.store_cap is not None and not read_only:
+            await store.configure_cap(settings.store_cap)
         yield loom
     finally:
         await loom.close()

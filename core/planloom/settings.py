@@ -82,7 +82,8 @@ class Settings:
     """Everything that is configured.
 
     :ivar source: the file it was read from, ``None`` for the defaults.
-    :ivar store_path: where the store is. :ivar cap: the job budget in micro-credits.
+    :ivar store_path: where the store is. :ivar store_cap: what all its jobs together may spend, in micro-credits.
+    :ivar cap: the job budget in micro-credits.
     :ivar in_flight: model calls at once in a run, and at an endpoint that sets no number of its own.
     :ivar bare_in_flight: the same for a run without a kit.
     :ivar workers: workers a run may have. :ivar worker_timeout_s: how long one of them may be asked, in all.
@@ -94,6 +95,7 @@ class Settings:
     source: Path | None = None
     store_kind: str = "sqlite"
     store_path: str = ".planloom/store.db"
+    store_cap: int | None = None
     cap: int = 150 * MICRO
     in_flight: int = 32
     bare_in_flight: int = 16

@@ -48,6 +48,7 @@ class StoreStats:
     :ivar free_bytes: of these, what is unused since something was pruned.
     :ivar budgets: the books by the budget's name. :ivar spenders: who spends from a budget: the runs that are kept,
         newest first, and what they are called.
+    :ivar cap: what all jobs together may spend, ``None`` where only each of them has a cap.
     :ivar uncertain: calls of unknown outcome. :ivar oldest_at: when the first reply came, ``newest_at`` the last.
     """
 
@@ -58,6 +59,7 @@ class StoreStats:
     weights: tuple[Weight, ...]
     budgets: Mapping[str, Books]
     spenders: Mapping[str, tuple[Spender, ...]]
+    cap: int | None
     uncertain: int
     oldest_at: datetime | None
     newest_at: datetime | None

@@ -163,7 +163,8 @@ def event_text(event: Event) -> str:
         case "run.log":
             return str(data["message"])
         case "run.budget_paused":
-            return f"paused at the budget: {data['spent']:g} of {data['cap']:g} credits spent"
+            whose = " of the store" if data.get("of") == "store" else ""
+            return f"paused at the budget{whose}: {data['spent']:g} of {data['cap']:g} credits spent"
         case "run.budget_raised":
             return f"goes on: {data['spent']:g} of {data['cap']:g} credits spent"
         case "run.breaker":

@@ -38,9 +38,12 @@ from ._shelf import Questions, key_of
 from ._till import Till
 
 __all__ = [
+    "CONFIGURED_CAP",
     "FREES",
     "AppendEvents",
+    "CapStore",
     "ClaimRun",
+    "ConfigureCap",
     "End",
     "Flush",
     "MarkUncertain",
@@ -135,6 +138,9 @@ class Reserve:
         account = to.till.account(clean(self.budget))
         if self.worst > account.books().left:
             return OverCap(account.books(), to.till.version)
+        whole = to.till.store_books(account)
+        if whole is not None and self.worst > whole.left:
+            return OverCap(whole, to.till.version, of_store=True)
         call = to.till.send(
             to.questions.keep(self.question),
             to.owner.id,
@@ -268,6 +274,36 @@ class SetCap:
         account = to.till.account(clean(self.budget))
         to.till.set_cap(account, self.cap)
         return account.books()
+
+
+@attrs.frozen
+class CapStore:
+    """Give the whole store a cap, or none."""
+
+    rank: ClassVar[int] = FREES
+    cap: int | None
+
+    def apply(self, to: Transaction) -> None:
+        """Change it."""
+        to.till.cap_store(self.cap)
+
+
+@attrs.frozen
+class ConfigureCap:
+    """Give the whole store the cap that a configuration says, unless it said that before."""
+
+    rank: ClassVar[int] = FREES
+    cap: int
+
+    def apply(self, to: Transaction) -> None:
+        """Change it where it is news."""
+        if to.connection.execute(CONFIGURED_CAP).fetchone() == (self.cap,):
+            return
+        to.connection.execute("INSERT OR REPLACE INTO meta VALUES ('cap_configured', ?)", (self.cap,))
+        to.till.cap_store(self.cap)
+
+
+CONFIGURED_CAP = "SELECT value FROM meta WHERE key = 'cap_configured'"
 
 
 # --- runs

@@ -11,6 +11,7 @@ from planloom.stores import Books
 
 from ._packing import GONE
 from ._sizes import SIZE_OF
+from ._till import STORE_CAP
 
 __all__ = ["stats_of"]
 
@@ -39,6 +40,7 @@ def stats_of(connection: sqlite3.Connection, path: Path) -> StoreStats:
         weights=tuple(_weight(connection, kind) for kind in _KINDS),
         budgets=_budgets(connection),
         spenders=_spenders(connection),
+        cap=next((cap for (cap,) in connection.execute(STORE_CAP)), None),
         uncertain=_one(connection, "SELECT count(*) FROM call WHERE state = 'uncertain'"),
         oldest_at=None if oldest is None else datetime.fromisoformat(oldest),
         newest_at=None if newest is None else datetime.fromisoformat(newest),

@@ -18,7 +18,7 @@ from planloom.stores import Books
 
 from ._rows import CALL, MOVE, Rows, select
 
-__all__ = ["Account", "Call", "Till"]
+__all__ = ["ALL_BUDGETS", "STORE_CAP", "Account", "Call", "Till"]
 
 State = Literal["sent", "settled", "uncertain", "released"]
 
@@ -26,13 +26,18 @@ _LEADS_TO: dict[State, tuple[State, ...]] = {
     "sent": ("settled", "uncertain", "released"),
     "uncertain": ("settled", "released"),
 }
+STORE_CAP = "SELECT value FROM meta WHERE key = 'cap'"
+ALL_BUDGETS = "SELECT coalesce(sum(spent), 0), coalesce(sum(reserved), 0), coalesce(sum(uncertain), 0) FROM budget"
 _CALL = "SELECT id, question, budget, state, worst FROM call"
-_ACCOUNT = "SELECT id, name, cap, spent, reserved, uncertain FROM budget WHERE "
+_ACCOUNT = f"SELECT id, name, cap, spent, reserved, uncertain, ({STORE_CAP}) FROM budget WHERE "  # noqa: S608  a text of this module
 
 
 @attrs.define
 class Account:
-    """One budget as the open transaction sees it; only :class:`Till` changes it."""
+    """One budget as the open transaction sees it; only :class:`Till` changes it.
+
+    :ivar store_cap: the cap of the whole store, if it has one. :ivar found: spent, reserved, uncertain as it was read.
+    """
 
     id: int
     name: str
@@ -40,6 +45,11 @@ class Account:
     spent: int
     reserved: int
     uncertain: int
+    store_cap: int | None
+    found: tuple[int, int, int] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.found = (self.spent, self.reserved, self.uncertain)
 
     def books(self) -> Books:
         """Return it as callers see it."""
@@ -75,6 +85,7 @@ class Till:
         self._calls: dict[int, Call] = {}
         self._sent: dict[int, int] = {}
         self._ids: dict[str, int] = {}
+        self._all_found: tuple[int, int, int] | None = None
         self._freed: int | None = None
         self._changed = False
 
@@ -111,6 +122,35 @@ class Till:
         account = self._accounts.setdefault(row[0], Account(*row))
         self._ids[name] = account.id
         return account
+
+    def store_books(self, account: Account) -> Books | None:
+        """Return the books of all budgets together as this transaction leaves them so far; ``None`` when the store has
+        no cap.
+
+        They are added up once a transaction, and not at all in a store without a cap.
+
+        :param account: a budget of it.
+        """
+        if account.store_cap is None:
+            return None
+        if self._all_found is None:
+            self._all_found = self._connection.execute(ALL_BUDGETS).fetchone()
+        spent, reserved, uncertain = self._all_found
+        for changed in self._accounts.values():
+            before = changed.found
+            spent += changed.spent - before[0]
+            reserved += changed.reserved - before[1]
+            uncertain += changed.uncertain - before[2]
+        return Books(cap=account.store_cap, spent=spent, reserved=reserved, uncertain=uncertain)
+
+    def cap_store(self, cap: int | None) -> None:
+        """Give the whole store a cap, or none."""
+        self._connection.execute("DELETE FROM meta WHERE key = 'cap'")
+        if cap is not None:
+            self._connection.execute("INSERT INTO meta VALUES ('cap', ?)", (cap,))
+        for account in self._accounts.values():
+            account.store_cap = cap
+        self._changed = True
 
     def _account(self, number: int) -> Account:
         if number not in self._accounts:

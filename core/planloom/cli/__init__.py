@@ -15,7 +15,7 @@ _OWN = (
     ("run", "Check, rehearse and run a plan, and print its result.", "_plans"),
     ("runs", "List the newest runs.", "_runs"),
     ("show", "Show one run: status, phases, cost, what failed, and its result.", "_runs"),
-    ("store", "Look after the store: check, stats, prune, export.", "_store"),
+    ("store", "Look after the store: check, stats, cap, prune, export.", "_store"),
     ("resume", "Go on with a run that is not whole; nothing is asked twice.", "_resume"),
     ("replay", "Play a run again from what is stored, and compare results.", "_resume"),
     ("follow", "Show how a run goes until it ends; exits as the run did.", "_steer"),

@@ -111,6 +111,7 @@ workers = 1000                            # workers a run may have
 
 [store]
 path = ".planloom/store.db"
+# cap = 1000                              # credits that all its jobs together may spend
 """
 
 

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from planloom._budget_line import AT_THE_STORES_BUDGET
 from planloom.api import Run, open_with
 from planloom.exporting import event_line
 from planloom.money import credits_of, show_credits
@@ -134,7 +135,8 @@ def raise_(app: App, run: str, cap: int) -> int:
 
 def _way_on(run: Run) -> str:
     if run.driven:
-        return "it goes on"
+        at_store = run.record.facts.get("paused_at") == AT_THE_STORES_BUDGET
+        return "it waits for the budget of the store, which `planloom store cap` raises" if at_store else "it goes on"
     if not run.record.plan:
         return "it has no plan yet: the command that began it goes on, with this --cap"
     return f"nobody drives it: `planloom resume {run.id}` goes on"

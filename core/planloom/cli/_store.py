@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -22,7 +23,7 @@ from planloom.store_tools import DOCTOR, EXPORTED_KINDS, Pruned, Pruning, Spende
 from planloom.stores import StorePlugin
 from planloom.wording import counted
 
-from .app import App, app_command, out_console, say_console
+from .app import CREDITS, App, app_command, opened_store, out_console, say_console
 
 __all__ = ["store"]
 
@@ -31,7 +32,7 @@ _STATUSES = ("created", "held", "refused", "paused", "completed", "failed", "can
 
 @click.group()
 def store() -> None:
-    """Look after the store: check, stats, prune, export."""
+    """Look after the store: check, stats, cap, prune, export."""
 
 
 def _tools(app: App) -> StoreTools:
@@ -82,7 +83,8 @@ def _stats_data(found: StoreStats) -> dict[str, Any]:
         }
         for name, books in found.budgets.items()
     }
-    return {**attrs.asdict(found, filter=lambda field, _: field.name != "spenders"), "budgets": budgets}
+    cap = None if found.cap is None else credits_of(found.cap)
+    return {**attrs.asdict(found, filter=lambda field, _: field.name != "spenders"), "budgets": budgets, "cap": cap}
 
 
 def _print_stats(where: str, found: StoreStats) -> None:
@@ -97,6 +99,8 @@ def _print_stats(where: str, found: StoreStats) -> None:
     console.print(content)
     if found.budgets:
         console.print(_money(found))
+    if found.cap is not None:
+        console.print(f"all jobs together may spend {show_credits(found.cap)} credits")
     if found.uncertain:
         one = "call of unknown outcome stays charged at its worst price"
         console.print(counted(found.uncertain, one, "calls of unknown outcome stay charged at their worst prices"))
@@ -130,6 +134,31 @@ def _bytes(size: int) -> str:
             break
         amount, unit = amount / 1000, larger
     return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+_NO_CAP = "none"
+
+
+@store.command()
+@click.argument("amount", metavar="[CREDITS|none]", required=False)
+@app_command
+def cap(app: App, amount: str | None) -> None:
+    """Show or set what all jobs together may spend.
+
+    It holds beside the cap of each job. Runs that wait for it go on when it is raised, in every process.
+    """
+    with opened_store(app, read_only=amount is None) as opened:
+        if amount is not None:
+            asyncio.run(opened.cap_store(None if amount == _NO_CAP else CREDITS.convert(amount, None, None)))
+        books = opened.store_books()
+    if books is None:
+        click.echo(f"{opened.where} has no cap of its own; each job has one (--cap)")
+        return
+    spent = show_credits(books.spent + books.uncertain)
+    click.echo(
+        f"all jobs of {opened.where} together may spend {show_credits(books.cap)} credits: {spent} are spent, "
+        f"{show_credits(books.reserved)} reserved, {show_credits(books.left)} free"
+    )
 
 
 @store.command()

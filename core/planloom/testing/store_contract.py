@@ -22,6 +22,7 @@ from planloom._errors import StoreError
 from planloom.money import Usage
 from planloom.stores import Answered, Event, Granted, OpenElsewhere, OverCap, Store
 
+from .store_cap_contract import CapContract, SharedCapContract
 from .store_runs_contract import RunsContract, SharedRunsContract
 from .store_samples import (
     JOB,
@@ -40,7 +41,7 @@ from .store_samples import (
 __all__ = ["SharedStoreContract", "StoreContract"]
 
 
-class StoreContract(RunsContract):
+class StoreContract(RunsContract, CapContract):
     """What one open store does."""
 
     # --- the ledger
@@ -397,7 +398,7 @@ class StoreContract(RunsContract):
         asyncio.run(scenario())
 
 
-class SharedStoreContract(SharedRunsContract):
+class SharedStoreContract(SharedRunsContract, SharedCapContract):
     """What two open stores of one place do to each other."""
 
     @with_two

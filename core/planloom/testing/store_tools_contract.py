@@ -109,6 +109,7 @@ class StoreToolsContract:
         }
         assert all(weight.size_bytes > 0 for weight in stats.weights)
         assert stats.budgets == {JOB: books(spent=4, uncertain=10)}
+        assert stats.cap is None
         assert stats.spenders == {JOB: (Spender(run="run-1", title="A run"),)}
         assert stats.uncertain == 1
         assert stats.oldest_at == stats.newest_at == a_reply().created_at
