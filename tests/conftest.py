@@ -16,6 +16,7 @@ COMMANDS = (
     "test_audit_hostile",
     "test_audit_resume",
     "test_cli_",
+    "test_store_cap",
     "test_takeover",
     "test_tracked",
     "test_trust",

@@ -60,6 +60,7 @@ class Doorway:
         clients: Mapping[str, ModelClient],
         role: RoleSettings,
         *,
+        budget: str,
         on_cap: OnCap,
         mode: Mode,
         in_flight: int,
@@ -77,7 +78,7 @@ class Doorway:
         self.lane = Lane(Slots(in_flight, name=ENDPOINT), warms=warms)
         pauses = Pauses(self.pauses.append)
         disk = Disk(self.abort, pauses, self._hear)
-        line = BudgetLine(store, BUDGET, on_cap=on_cap, abort=self.abort, emit=self._hear, pauses=pauses, disk=disk)
+        line = BudgetLine(store, budget, on_cap=on_cap, abort=self.abort, emit=self._hear, pauses=pauses, disk=disk)
         self.door = FrontDoor(
             store,
             client_of=clients.get,
@@ -128,6 +129,7 @@ async def doorway(
     store: Store,
     clients: Mapping[str, ModelClient],
     *,
+    budget: str = BUDGET,
     cap: float = 1_500,
     role: RoleSettings | None = None,
     on_cap: OnCap = "stop",
@@ -140,13 +142,14 @@ async def doorway(
 ) -> AsyncIterator[Doorway]:
     """Give a door on a store; when it closes, the calls in flight are waited for. The store and clients stay open.
 
-    :param cap: of the budget ``job``, in credits.
+    :param cap: of the budget, in credits.
     """
-    await store.open_budget(BUDGET, micro_of(cap))
+    await store.open_budget(budget, micro_of(cap))
     made = Doorway(
         store,
         clients,
         role or worker_role(),
+        budget=budget,
         on_cap=on_cap,
         mode=mode,
         in_flight=in_flight,
