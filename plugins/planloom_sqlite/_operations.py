@@ -34,7 +34,7 @@ from ._ledger import ANSWER, add_reply, reply_from
 from ._owners import Owner, give_up_expired, has_expired
 from ._packing import clean, digest_of, pack
 from ._rows import Rows
-from ._shelf import Questions, key_of
+from ._shelf import Questions, Shelved
 from ._till import Till
 
 __all__ = [
@@ -116,17 +116,19 @@ class Operation(Protocol):
 # --- ledger and books
 
 
-@attrs.frozen(kw_only=True)
 class Reserve:
     """Reserve a call's worst price and record it as sent."""
 
     rank: ClassVar[int] = TAKES
-    question: Question
-    budget: str
-    run: str
-    thread: str
-    worst: int
-    look: bool
+    __slots__ = ("budget", "look", "question", "run", "thread", "worst")
+
+    def __init__(self, question: Question, *, budget: str, run: str, thread: str, worst: int, look: bool) -> None:
+        self.question = Shelved(question)
+        self.budget = clean(budget)
+        self.run = clean(run)
+        self.thread = clean(thread)
+        self.worst = worst
+        self.look = look
 
     def apply(self, to: Transaction) -> ReserveResult:
         """Return what came of it."""
@@ -135,8 +137,8 @@ class Reserve:
             known = self._known(to, number)
             if known is not None:
                 return known
-        account = to.till.account(clean(self.budget))
-        if self.worst > account.books().left:
+        account = to.till.account(self.budget)
+        if self.worst > account.left:
             return OverCap(account.books(), to.till.version)
         whole = to.till.store_books(account)
         if whole is not None and self.worst > whole.left:
@@ -145,8 +147,8 @@ class Reserve:
             to.questions.keep(self.question),
             to.owner.id,
             account,
-            run=clean(self.run),
-            thread=clean(self.thread),
+            run=self.run,
+            thread=self.thread,
             worst=self.worst,
             now=to.now,
         )
@@ -157,7 +159,7 @@ class Reserve:
         if sent is not None:
             return OpenElsewhere(str(sent))
         if self.look:
-            answer = to.connection.execute(ANSWER, (key_of(self.question.fingerprint),)).fetchone()
+            answer = to.connection.execute(ANSWER, (self.question.key,)).fetchone()
             if answer is not None:
                 return Answered(reply_from(answer))
         row = to.connection.execute(
@@ -172,28 +174,25 @@ class Reserve:
         return None
 
 
-def likely_granted(connection: sqlite3.Connection, reserves: Iterable[Reserve]) -> list[Reserve]:
+def likely_granted(till: Till, reserves: Iterable[Reserve]) -> list[Reserve]:
     """Return the reservations that fit as the books stand; outside a transaction this is only a guess."""
     left: dict[str, int] = {}
     fitting = []
     for reserve in reserves:
-        budget = clean(reserve.budget)
+        budget = reserve.budget
         if budget not in left:
-            row = connection.execute(_LEFT, (budget,)).fetchone()
-            left[budget] = 0 if row is None else row[0]
+            left[budget] = till.likely_left(budget)
         if reserve.worst <= left[budget]:
             left[budget] -= reserve.worst
             fitting.append(reserve)
     return fitting
 
 
-_LEFT = "SELECT cap - spent - reserved - uncertain FROM budget WHERE name = ?"
-
-
 class Settle:
     """Store a reply, bill its price, free the reservation."""
 
     rank: ClassVar[int] = FREES
+    __slots__ = ("_digest", "_packed", "call_id", "reply")
 
     def __init__(self, call_id: str, reply: Reply) -> None:
         self.call_id = call_id

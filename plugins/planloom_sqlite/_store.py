@@ -167,7 +167,7 @@ class SqliteStore:
         if self._closed:
             raise StoreError(f"the store {self._where} is closed; open it again")
         check_amount("the worst price of a call", worst)
-        operation = Reserve(question=question, budget=budget, run=run, thread=thread, worst=worst, look=look)
+        operation = Reserve(question, budget=budget, run=run, thread=thread, worst=worst, look=look)
         future = self._writer.submit(operation)
         try:
             result: ReserveResult = await future

@@ -1,15 +1,16 @@
-"""Money inside one transaction: each budget is read once, changed by what call rows went through, written once.
+"""Money inside a transaction: each budget is read once, changed by what call rows went through, written once.
 
     sent → settled | uncertain | released;  uncertain → settled (a late reply) | released (a person)
 
-Nothing else changes money, so that whatever arrives twice or late changes nothing.
+Nothing else changes money, so that whatever arrives twice or late changes nothing. What one transaction left, budgets
+and calls in flight, is known to the next: who keeps the till forgets it when somebody else wrote.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import attrs
 
@@ -30,13 +31,15 @@ STORE_CAP = "SELECT value FROM meta WHERE key = 'cap'"
 ALL_BUDGETS = "SELECT coalesce(sum(spent), 0), coalesce(sum(reserved), 0), coalesce(sum(uncertain), 0) FROM budget"
 _CALL = "SELECT id, question, budget, state, worst FROM call"
 _ACCOUNT = f"SELECT id, name, cap, spent, reserved, uncertain, ({STORE_CAP}) FROM budget WHERE "  # noqa: S608  a text of this module
+_LEFT = "SELECT cap - spent - reserved - uncertain FROM budget WHERE name = ?"
 
 
 @attrs.define
 class Account:
     """One budget as the open transaction sees it; only :class:`Till` changes it.
 
-    :ivar store_cap: the cap of the whole store, if it has one. :ivar found: spent, reserved, uncertain as it was read.
+    :ivar store_cap: the cap of the whole store, if it has one. :ivar found: spent, reserved, uncertain as they
+        stand in the file.
     """
 
     id: int
@@ -49,11 +52,20 @@ class Account:
     found: tuple[int, int, int] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        self.written()
+
+    def written(self) -> None:
+        """Note that the file has it as it is."""
         self.found = (self.spent, self.reserved, self.uncertain)
 
     def books(self) -> Books:
         """Return it as callers see it."""
         return Books(cap=self.cap, spent=self.spent, reserved=self.reserved, uncertain=self.uncertain)
+
+    @property
+    def left(self) -> int:
+        """What may still be reserved; below 0 where the cap was lowered."""
+        return self.cap - self.spent - self.reserved - self.uncertain
 
     def free(self, state: State, worst: int) -> None:
         """Take a call's worst price out of where its state held it."""
@@ -63,9 +75,8 @@ class Account:
             self.uncertain -= worst
 
 
-@attrs.frozen
-class Call:
-    """What a transition needs of a call row."""
+class Call(NamedTuple):
+    """What a transition needs of a call row; as cheap as can be, since each call takes several."""
 
     id: int
     question: int
@@ -75,7 +86,10 @@ class Call:
 
 
 class Till:
-    """The budgets and calls of one open write transaction."""
+    """The budgets and calls of one store, as the open write transaction sees them.
+
+    Each transaction ends with :meth:`write` and then :meth:`committed`, or :meth:`forget` where it was undone.
+    """
 
     def __init__(self, connection: sqlite3.Connection, rows: Rows, where: str) -> None:
         self._connection = connection
@@ -83,13 +97,23 @@ class Till:
         self._where = where
         self._accounts: dict[int, Account] = {}
         self._calls: dict[int, Call] = {}
+        self._closed: set[int] = set()
         self._sent: dict[int, int] = {}
         self._ids: dict[str, int] = {}
         self._all_found: tuple[int, int, int] | None = None
         self._freed: int | None = None
         self._changed = False
+        self._touched: dict[int, Account] = {}
 
     # --- budgets
+
+    def likely_left(self, name: str) -> int:
+        """Return what a budget has left as far as is known, which outside a transaction is only a guess."""
+        number = self._ids.get(name)
+        if number is not None:
+            return self._accounts[number].left
+        row = self._connection.execute(_LEFT, (name,)).fetchone()
+        return 0 if row is None else int(row[0])
 
     def open_budget(self, name: str, cap: int) -> Account:
         """Return a budget, made when there is none, with its cap raised to this one when it is lower."""
@@ -104,7 +128,11 @@ class Till:
     def set_cap(self, account: Account, cap: int) -> None:
         """Change a budget's cap."""
         account.cap = cap
+        self._touch(account)
         self._changed = True
+
+    def _touch(self, account: Account) -> None:
+        self._touched[account.id] = account
 
     def account(self, name: str) -> Account:
         """Return a budget by name.
@@ -165,7 +193,7 @@ class Till:
         # What this transaction moved is not written yet: what it knows is newer.
         unknown = [number for number in numbers if number not in self._calls]
         for row in select(self._connection, f"{_CALL} WHERE id IN", unknown):
-            self._calls[row[0]] = Call(*row)
+            self._keep(Call(*row))
 
     def send(
         self, question: int, owner: int, account: Account, *, run: str, thread: str, worst: int, now: float
@@ -174,7 +202,9 @@ class Till:
         number = self._rows.number("call")
         self._rows.add(CALL, (number, question, owner, account.id, run, thread, "sent", worst, now))
         self._sent[question] = number
+        self._keep(Call(number, question, account.id, "sent", worst))
         account.reserved += worst
+        self._touch(account)
         return number
 
     def sent_here(self, question: int) -> int | None:
@@ -190,13 +220,19 @@ class Till:
         if to not in _LEADS_TO.get(call.state, ()):
             return call
         self._rows.add(MOVE, (number, to, price))
-        self._calls[number] = attrs.evolve(call, state=to)
+        self._keep(Call(number, call.question, call.budget, to, call.worst))
         account = self._account(call.budget)
+        self._touch(account)
         account.free(call.state, call.worst)
         account.spent += price
         account.uncertain += call.worst if to == "uncertain" else 0
         self._changed = True
         return call
+
+    def _keep(self, call: Call) -> None:
+        self._calls[call.id] = call
+        if call.state != "sent":
+            self._closed.add(call.id)
 
     def _call(self, number: int) -> Call:
         if number not in self._calls:
@@ -228,7 +264,29 @@ class Till:
         self._rows.flush()
         self._connection.executemany(
             "UPDATE budget SET cap = ?, spent = ?, reserved = ?, uncertain = ? WHERE id = ?",
-            [(a.cap, a.spent, a.reserved, a.uncertain, a.id) for a in self._accounts.values()],
+            [(a.cap, a.spent, a.reserved, a.uncertain, a.id) for a in self._touched.values()],
         )
         if self._changed:
             self._connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'freed'")
+
+    def committed(self) -> None:
+        """Keep what stands in the file now and is needed again: the budgets, and the calls in flight."""
+        for number in self._closed:
+            del self._calls[number]
+        for account in self._touched.values():
+            account.written()
+        self._end()
+
+    def forget(self) -> None:
+        """Read everything anew: the transaction was undone, or somebody else wrote."""
+        self._calls.clear()
+        self._accounts.clear()
+        self._ids.clear()
+        self._end()
+
+    def _end(self) -> None:
+        self._sent.clear()
+        self._closed.clear()
+        self._touched.clear()
+        self._all_found = None
+        self._freed, self._changed = None, False

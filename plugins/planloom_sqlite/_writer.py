@@ -18,9 +18,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import groupby
-from typing import Any
-
-import attrs
+from typing import Any, NamedTuple
 
 from planloom import StoreError, StoreFull, StoreGone
 from planloom.stores import Granted
@@ -47,8 +45,7 @@ from ._till import Till
 __all__ = ["Writer"]
 
 
-@attrs.frozen
-class _Waiter:
+class _Waiter(NamedTuple):
     """An operation and who awaits it; nobody, when the store itself asked."""
 
     operation: Operation
@@ -89,7 +86,12 @@ class Writer:
         self._clock = clock
         self._owner = Owner(lease_s)
         self._shelf = PartShelf(connection)
-        self._queue: queue.SimpleQueue[_Waiter] = queue.SimpleQueue()
+        self._rows = Rows(connection)
+        self._till = Till(connection, self._rows, where)
+        self._seen: int | None = None
+        self._gathered: list[_Waiter] = []
+        self._gathers: asyncio.AbstractEventLoop | None = None
+        self._queue: queue.SimpleQueue[list[_Waiter]] = queue.SimpleQueue()
         self._ended = False
         # A daemon: a program that ends without closing its store must not hang.
         self._thread = threading.Thread(target=self._run, name="planloom-store", daemon=True)
@@ -116,16 +118,31 @@ class Writer:
         return self._owner.id
 
     def submit(self, operation: Operation) -> asyncio.Future[Any]:
-        """Queue an operation; the future is done when the transaction that holds it is committed."""
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._queue.put(_Waiter(operation, future))
+        """Queue an operation; the future is done when the transaction that holds it is committed.
+
+        What is asked for in one turn of the loop is handed over together when that turn is over.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        if self._gathers is not loop:
+            self._hand_over()
+            self._gathers = loop
+            loop.call_soon(self._hand_over)
+        self._gathered.append(_Waiter(operation, future))
+        if self._ended or isinstance(operation, End):  # whose loop may have no further turn
+            self._hand_over()
         if self._ended:
             self._refuse_rest()
         return future
 
+    def _hand_over(self) -> None:
+        gathered, self._gathered, self._gathers = self._gathered, [], None
+        if gathered:
+            self._queue.put(gathered)
+
     def abandon(self, granted: Granted) -> None:
         """Release a call that was granted to somebody who no longer waits for it."""
-        self._queue.put(_Waiter(Release(granted.call_id), None))
+        self._queue.put([_Waiter(Release(granted.call_id), None)])
 
     # --- on the writer thread
 
@@ -140,9 +157,9 @@ class Writer:
         """Tell whoever came after the end, so that nobody waits for ever."""
         with suppress(queue.Empty):
             while True:
-                waiter = self._queue.get_nowait()
+                lot = self._queue.get_nowait()
                 closed = StoreError(f"the store {self._where} is closed; open it again")
-                self._tell([waiter], [_Failure(closed)])
+                self._tell(lot, [_Failure(closed)] * len(lot))
 
     def _serve(self) -> None:
         going_on = True
@@ -158,9 +175,9 @@ class Writer:
         """Wait for something to write, or for the time to renew the lease; take all there is, in order of rank."""
         batch: list[_Waiter] = []
         with suppress(queue.Empty):
-            batch.append(self._queue.get(timeout=self._owner.renew_every_s))
+            batch += self._queue.get(timeout=self._owner.renew_every_s)
             while True:
-                batch.append(self._queue.get_nowait())
+                batch += self._queue.get_nowait()
         batch = [w for w in batch if not (w.abandoned and isinstance(w.operation, Reserve))]
         return sorted(batch, key=lambda waiter: waiter.operation.rank)
 
@@ -211,9 +228,11 @@ class Writer:
                 operation.prepare()
         reserves = [operation for operation in operations if isinstance(operation, Reserve)]
         with self._guard:
-            questions = [reserve.question for reserve in likely_granted(self._connection, reserves)]
+            questions = [reserve.question for reserve in likely_granted(self._till, reserves)]
             parts = self._shelf.missing(questions)
-        self._shelf.pack_ahead(questions, parts)
+        for question in questions:
+            question.row  # noqa: B018 - packed from now on
+        self._shelf.pack_ahead(parts)
 
     def _transact(self, operations: Sequence[Operation]) -> list[Any]:
         with self._guard:
@@ -224,13 +243,14 @@ class Writer:
             except BaseException:
                 self._undo()
                 raise
+        self._till.committed()
         self._shelf.committed()
         self._owner.committed()
         return outcomes
 
     def _apply_all(self, operations: Sequence[Operation]) -> list[Any]:
-        rows = Rows(self._connection)
-        till = Till(self._connection, rows, self._where)
+        self._heed_others()
+        rows, till = self._rows, self._till
         questions = Questions(self._connection, self._shelf, rows)
         now = self._clock()
         self._owner.keep(self._connection, till, now)
@@ -254,10 +274,23 @@ class Writer:
         till.write()
         return outcomes
 
+    def _heed_others(self) -> None:
+        """Read anew what is known of the file, if another connection wrote since the last transaction."""
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        if version != self._seen:
+            self._seen = version
+            self._forget()
+            self._shelf.keep_up()
+
+    def _forget(self) -> None:
+        self._rows.forget()
+        self._till.forget()
+
     def _undo(self) -> None:
         if self._connection.in_transaction:
             with suppress(sqlite3.Error):  # the failure that led here is the one to report
                 self._connection.execute("ROLLBACK")
+        self._forget()
         self._shelf.rolled_back()
         self._owner.rolled_back()
 
