@@ -73,6 +73,9 @@ class Call:
     """One call; see above.
 
     :param turn: holds a slot. :param grant: reserves anew, when an attempt took its reservation with it.
+    :param over: told when it is over.
+    :ivar answer: its reply, or why there is none; for one who waits, by whom it may be cancelled.
+    :ivar is_cut: it was ended by :meth:`cut`.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class Call:
         turn: Turn,
         granted: Granted,
         grant: Callable[[Errand, Turn], Awaitable[Granted | Answered]],
+        over: Callable[[Call], None],
     ) -> None:
         self._at = at
         self._errand = errand
@@ -96,8 +100,11 @@ class Call:
         self._waited_s = 0.0
         self._begun = False
         self._asking = False  # from the request until its answer is committed, or it brought none
-        self._deserted = self._is_cut = False
-        self.task: asyncio.Task[Reply] = asyncio.ensure_future(self._run())
+        self._deserted = self.is_cut = False
+        self._over = over
+        loop = asyncio.get_running_loop()
+        self.answer: asyncio.Future[Reply] = loop.create_future()
+        self.task = loop.create_task(self._run())
 
     def desert(self) -> None:
         """Say that nobody waits for it any more: nothing else is sent, and what is in flight has half a minute left."""
@@ -110,13 +117,34 @@ class Call:
 
     def cut(self) -> None:
         """End it at once; it stays charged as uncertain if a request is in flight."""
-        self._is_cut = True
+        self.is_cut = True
         # A task that is cancelled before its first step never gets to close its call; it ends by itself at that step.
         if self._begun:
             self.task.cancel()
 
-    async def _run(self) -> Reply:
+    async def _run(self) -> None:
+        """Bring the answer to who waits for it.
+
+        Not as the result of the task: a wait that leaves the task alone when it is cancelled takes twice as many turns
+        of the loop.
+        """
         self._begun = True
+        try:
+            reply = await self._asked()
+        except Exception as error:
+            if not self.answer.done():
+                self.answer.set_exception(error)
+                self.answer.exception()  # nobody may be waiting for it
+        except BaseException:
+            self.answer.cancel()
+            raise
+        else:
+            if not self.answer.done():
+                self.answer.set_result(reply)
+        finally:
+            self._over(self)
+
+    async def _asked(self) -> Reply:
         try:
             self._at.abort.check()
             while True:
@@ -169,7 +197,7 @@ class Call:
                     self._errand.effort.uncertain += self._errand.worst
                 store = self._at.store
                 close = store.mark_uncertain if self._billed else store.release
-                await asyncio.shield(close(call_id) if self._is_cut else self._at.disk.keep(lambda: close(call_id)))
+                await asyncio.shield(close(call_id) if self.is_cut else self._at.disk.keep(lambda: close(call_id)))
         finally:
             self._turn.give()
 

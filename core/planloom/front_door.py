@@ -86,7 +86,7 @@ class FrontDoor:
         share = Share(in_flight, self._account)
         self._at = Surroundings(store=store, disk=disk, abort=abort, emit=emit, share=share, random=random.Random(seed))
         self._flights: dict[str, asyncio.Future[Reply | None]] = {}
-        self._calls: dict[asyncio.Task[Reply], Call] = {}
+        self._calls: dict[asyncio.Task[None], Call] = {}
         self._again: set[str] = set()
         self.asked = self.reused = 0
 
@@ -166,7 +166,7 @@ class FrontDoor:
         """Cut off the calls in flight at once; they stay charged as uncertain."""
         return await self._cut(tuple(self._calls))
 
-    async def _cut(self, tasks: Iterable[asyncio.Task[Reply]]) -> int:
+    async def _cut(self, tasks: Iterable[asyncio.Task[None]]) -> int:
         ending = [task for task in tasks if task in self._calls]
         for task in ending:
             self._calls[task].cut()
@@ -238,11 +238,10 @@ class FrontDoor:
             granted = await self._grant(errand, turn)
             if isinstance(granted, Answered):
                 return attrs.evolve(granted.reply, cached=True)
-            call = Call(self._at, errand, turn, granted, self._grant)
+            call = Call(self._at, errand, turn, granted, self._grant, self._over)
             handed_over = True
             self.asked += 1
             self._calls[call.task] = call
-            call.task.add_done_callback(self._ended)
             return await self._outcome_of(call)
         except StoreError as error:
             # A store that cannot be written fails every worker alike: better the run ends with the first.
@@ -264,19 +263,17 @@ class FrontDoor:
         :raises RunAborted: the call was cut off.
         """
         try:
-            return await asyncio.shield(call.task)
+            return await call.answer
         except asyncio.CancelledError:
             task = asyncio.current_task()
-            if call.task.cancelled() and task is not None and not task.cancelling():
+            if call.is_cut and task is not None and not task.cancelling():
                 self._abort.check()
             call.desert()
             raise
 
-    def _ended(self, task: asyncio.Task[Reply]) -> None:
-        del self._calls[task]
+    def _over(self, call: Call) -> None:
+        del self._calls[call.task]
         self._line.freed()
-        if not task.cancelled():
-            task.exception()  # its asker may have gone
 
     async def _grant(self, errand: Errand, turn: Turn) -> Granted | Answered:
         """Wait for a slot and for money; the turn holds its slot when the call is granted."""
