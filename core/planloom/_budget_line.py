@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal
 
 from ._abort import Abort
@@ -105,16 +106,12 @@ class BudgetLine:
         :raises RunAborted: the run ended while it waited.
         """
 
-        async def attempt() -> Granted | Answered | OpenElsewhere | OverCap:
-            return await self._disk.when_there_is_room(
-                lambda: self._store.reserve(
-                    question, budget=self._budget, run=run, thread=thread, worst=worst, look=look
-                ),
-                turn,
-            )
-
+        reserve = partial(
+            self._store.reserve, question, budget=self._budget, run=run, thread=thread, worst=worst, look=look
+        )
+        attempt = partial(self._disk.when_there_is_room, reserve, turn)
         if not self._waiting:
-            result = await attempt()
+            result: Granted | Answered | OpenElsewhere | OverCap = await attempt()
             if not isinstance(result, OverCap):
                 return result
         turn.give()

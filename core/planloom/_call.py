@@ -78,6 +78,28 @@ class Call:
     :ivar is_cut: it was ended by :meth:`cut`.
     """
 
+    __slots__ = (
+        "_answers",
+        "_asking",
+        "_at",
+        "_attempt",
+        "_begun",
+        "_billed",
+        "_deserted",
+        "_errand",
+        "_faults",
+        "_grant",
+        "_open",
+        "_over",
+        "_refusals",
+        "_turn",
+        "_unreadable",
+        "_waited_s",
+        "answer",
+        "is_cut",
+        "task",
+    )
+
     def __init__(
         self,
         at: Surroundings,

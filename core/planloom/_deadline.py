@@ -32,7 +32,7 @@ class Deadline:
         assert task is not None
         self._task: asyncio.Task[Any] = task
         self._cancelling = task.cancelling()
-        self._watch = _watch_of(asyncio.get_running_loop())
+        self._watch = _watch_of(task.get_loop())
         self._watch.add(self)
         return self
 

@@ -116,6 +116,8 @@ class Disk:
                 self._leave()
 
     def _is_full(self) -> bool:
+        if not self._again_at:
+            return self._in_hand > 0
         return self._in_hand > 0 or asyncio.get_running_loop().time() < self._again_at
 
     async def _room(self) -> None:

@@ -31,9 +31,10 @@ class Effort:
         they brought no answer, in micro-credits.
     """
 
+    __slots__ = ("_left_s", "_worker_s", "attempts", "uncertain")
+
     def __init__(self, worker_s: float) -> None:
-        self.attempts = 0
-        self.uncertain = 0
+        self.attempts = self.uncertain = 0
         self._worker_s = self._left_s = worker_s
 
     async def within(self, work: Coroutine[Any, Any, T]) -> T:

@@ -38,6 +38,8 @@ class Lane:
 class Turn:
     """One question's place on a lane: with a slot, or without."""
 
+    __slots__ = ("_keys", "_lane", "_lead", "_share", "has_slot", "number")
+
     def __init__(self, lane: Lane, share: Share, keys: tuple[bytes, ...]) -> None:
         self._lane = lane
         self._share = share
@@ -48,18 +50,20 @@ class Turn:
 
     async def take(self, *, again: bool = False) -> None:
         """Wait for a slot, and for the endpoint to have read what this question has in common with another."""
+        if not self._keys:
+            self.number = await self._lane.slots.acquire(self._share, again=again)
+            self.has_slot = True
+            return
         clock = asyncio.get_running_loop().time
         until = clock() + LONGEST_WAIT_S
         while True:
-            if self._keys:
-                await self._beginning_is_read(until)
+            await self._beginning_is_read(until)
             self.number = await self._lane.slots.acquire(self._share, again=again)
             self.has_slot = True
-            if not self._keys or self._lane.warmup.leader(self._keys) is None or clock() >= until:
+            if self._lane.warmup.leader(self._keys) is None or clock() >= until:
                 break
             self.give()
-        if self._keys:
-            self._lead = self._lane.warmup.lead(self._keys)
+        self._lead = self._lane.warmup.lead(self._keys)
 
     async def _beginning_is_read(self, until: float) -> None:
         clock = asyncio.get_running_loop().time

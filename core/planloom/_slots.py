@@ -91,6 +91,7 @@ class Slots:
         self._turns: deque[Share] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._news: list[asyncio.Future[None]] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def in_flight(self) -> int:
@@ -109,7 +110,9 @@ class Slots:
 
         :param again: the caller had one for the same question before.
         """
-        waiter: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        if self._loop is None:  # asking which one runs takes a call to the system each time
+            self._loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[int] = self._loop.create_future()
         self._enter(share, waiter, again)
         self._dispatch()
         try:
@@ -126,12 +129,13 @@ class Slots:
         self._flying.discard(number)
         share.free += 1
         if self._breaker.is_open and number > self._tripped_after:
-            self._breaker.try_again(_now())  # whatever it met, it brought no news of the account
+            self._breaker.try_again(self._now())  # whatever it met, it brought no news of the account
         if self._machine is not None:
             self._machine.put_down()
         self._tell_news()
-        for slots in tuple(share.waits_at - {self}):
-            slots._dispatch()
+        if len(share.waits_at) > 1 or self not in share.waits_at:
+            for slots in tuple(share.waits_at - {self}):
+                slots._dispatch()
         self._dispatch()
         if self._machine is not None:
             self._machine.give_spare(waiting=bool(self._turns))
@@ -162,7 +166,7 @@ class Slots:
             share = self._whose_turn()
             if share is None:
                 return
-            if self._machine is not None and not self._machine.take(_now()):
+            if self._machine is not None and not self._machine.take(self._now()):
                 self._look_again_in(_MACHINE_POLL_S)
                 return
             self._start(share)
@@ -204,14 +208,14 @@ class Slots:
 
     def _wait_s(self) -> float:
         until = max(self._held_until, self._breaker.probe_at) if self._breaker.is_open else self._held_until
-        return until - _now()
+        return until - self._now() if until else 0.0
 
     def _look_again_in(self, seconds: float) -> None:
         if self._timer is not None:
-            if self._timer.when() <= _now() + seconds:
+            if self._timer.when() <= self._now() + seconds:
                 return
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._look_again)
+        self._timer = (self._loop or asyncio.get_running_loop()).call_later(seconds, self._look_again)
 
     def _look_again(self) -> None:
         self._timer = None
@@ -258,7 +262,7 @@ class Slots:
 
     def hold(self, seconds: float) -> None:
         """Start no new call for that long."""
-        self._held_until = max(self._held_until, _now() + seconds)
+        self._held_until = max(self._held_until, self._now() + seconds)
 
     async def answer_to_earlier(self, number: int, answers: int) -> bool:
         """Wait for the calls that were sent before this one and are in flight; return whether one was answered.
@@ -283,7 +287,7 @@ class Slots:
 
     def out_of_quota(self, share: Share, number: int, error: QuotaError) -> float:
         """Open the breaker; return how many seconds from now one call will be let through."""
-        now = _now()
+        now = self._now()
         if not self._breaker.is_open or number > self._tripped_after:
             self._breaker.trip(now, error)
             self._tripped_after = self._sent
@@ -305,6 +309,5 @@ class Slots:
             share.tell(self.name, None)
         self._dispatch()
 
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
+    def _now(self) -> float:
+        return (self._loop or asyncio.get_running_loop()).time()

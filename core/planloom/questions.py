@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -192,43 +193,36 @@ class Question:
     messages: tuple[Message, ...]
     parameters: Parameters = attrs.field(converter=_as_parameters)
     sample: tuple[int, int] = (0, 0)
-    _fingerprint: list[str] = attrs.field(factory=list, init=False, eq=False, repr=False)
-    _skeleton: list[bytes] = attrs.field(factory=list, init=False, eq=False, repr=False)
 
-    @property
+    @cached_property
     def skeleton(self) -> bytes:
         """Canonical JSON of the question with each part's text replaced by its hash; worked out once."""
-        if not self._skeleton:
-            self._skeleton.append(self._spliced())
-        return self._skeleton[0]
-
-    def _spliced(self) -> bytes:
-        """Canonical JSON sorts its keys, so that ready-made parts of it can be put in where they belong."""
-        messages = ",".join(_message_head(message) for message in self.messages)
+        # Canonical JSON sorts its keys, so that ready-made parts of it can be put in where they belong.
+        messages = ",".join([_message_head(message) for message in self.messages])
         head = (
             f'{{"endpoint":{_quoted(self.endpoint)},"key_version":{KEY_VERSION},"messages":[{messages}],'
             f'"model":{_quoted(self.model)},"parameters":'
         )
         return _utf8(head) + self.parameters.canonical + b',"sample":' + _canonical_sample(self.sample) + b"}"
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the skeleton, in hex; worked out once."""
-        if not self._fingerprint:
-            self._fingerprint.append(hashlib.sha256(self.skeleton).hexdigest())
-        return self._fingerprint[0]
+        return hashlib.sha256(self.skeleton).hexdigest()
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The parts of all messages."""
-        return tuple(part for message in self.messages for part in message.parts)
+        if len(self.messages) == 1:
+            return self.messages[0].parts
+        return tuple([part for message in self.messages for part in message.parts])
 
     @property
     def input_tokens_bound(self) -> int:
         """An upper bound of its input tokens: UTF-8 bytes, and eight tokens a message for the server's own frame."""
         schema = len(self.parameters.canonical) if "response_format" in self.parameters else 0
         frame = 8 * (len(self.messages) + 1) + schema
-        return frame + sum(part.size_bytes for part in self.parts)
+        return frame + sum([part.size_bytes for part in self.parts])
 
 
 @attrs.frozen(kw_only=True)
