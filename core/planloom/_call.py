@@ -59,21 +59,25 @@ class Errand:
 
 @attrs.frozen(kw_only=True)
 class Surroundings:
-    """What the calls of one run have in common."""
+    """What the calls of one run have in common.
 
+    :ivar over: told of each call when it is over.
+    """
+
+    loop: asyncio.AbstractEventLoop
     store: Store
     disk: Disk
     abort: Abort
     emit: EventSink
     share: Share
     random: random.Random
+    over: Callable[[Call], None]
 
 
 class Call:
     """One call; see above.
 
     :param turn: holds a slot. :param grant: reserves anew, when an attempt took its reservation with it.
-    :param over: told when it is over.
     :ivar answer: its reply, or why there is none; for one who waits, by whom it may be cancelled.
     :ivar is_cut: it was ended by :meth:`cut`.
     """
@@ -90,7 +94,6 @@ class Call:
         "_faults",
         "_grant",
         "_open",
-        "_over",
         "_refusals",
         "_turn",
         "_unreadable",
@@ -107,7 +110,6 @@ class Call:
         turn: Turn,
         granted: Granted,
         grant: Callable[[Errand, Turn], Awaitable[Granted | Answered]],
-        over: Callable[[Call], None],
     ) -> None:
         self._at = at
         self._errand = errand
@@ -123,10 +125,8 @@ class Call:
         self._begun = False
         self._asking = False  # from the request until its answer is committed, or it brought none
         self._deserted = self.is_cut = False
-        self._over = over
-        loop = asyncio.get_running_loop()
-        self.answer: asyncio.Future[Reply] = loop.create_future()
-        self.task = loop.create_task(self._run())
+        self.answer: asyncio.Future[Reply] = at.loop.create_future()
+        self.task = at.loop.create_task(self._run())
 
     def desert(self) -> None:
         """Say that nobody waits for it any more: nothing else is sent, and what is in flight has half a minute left."""
@@ -164,7 +164,7 @@ class Call:
             if not self.answer.done():
                 self.answer.set_result(reply)
         finally:
-            self._over(self)
+            self._at.over(self)
 
     async def _asked(self) -> Reply:
         try:

@@ -84,8 +84,19 @@ class FrontDoor:
         self._at_quota = at_quota
         self._recall = Recall(store, versions or {})
         share = Share(in_flight, self._account)
-        self._at = Surroundings(store=store, disk=disk, abort=abort, emit=emit, share=share, random=random.Random(seed))
-        self._flights: dict[str, asyncio.Future[Reply | None]] = {}
+        self._loop = asyncio.get_running_loop()
+        self._at = Surroundings(
+            loop=self._loop,
+            store=store,
+            disk=disk,
+            abort=abort,
+            emit=emit,
+            share=share,
+            random=random.Random(seed),
+            over=self._over,
+        )
+        # Who else waits for the answer, by the fingerprint of each question that is being asked.
+        self._flights: dict[str, list[asyncio.Future[Reply | None]]] = {}
         self._calls: dict[asyncio.Task[None], Call] = {}
         self._again: set[str] = set()
         self.asked = self.reused = 0
@@ -127,7 +138,9 @@ class FrontDoor:
     async def _fetched(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort) -> Reply:
         while (flight := self._flights.get(question.fingerprint)) is not None:
             self._say_shared(question, asker)
-            shared = await self._abort.until(_value_of(flight))
+            landing: asyncio.Future[Reply | None] = self._loop.create_future()
+            flight.append(landing)
+            shared = await self._abort.until(_value_of(landing))
             if shared is not None:
                 asker.started()
                 return attrs.evolve(shared, cached=True)
@@ -209,27 +222,30 @@ class FrontDoor:
             lane=self._lane_of(question.endpoint),
             worst=role.price.of(question.input_tokens_bound, int(role.parameters.get("max_tokens", _MOST_TOKENS))),
         )
-        flight: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
-        self._flights[question.fingerprint] = flight
+        self._flights[question.fingerprint] = []
         try:
             reply = await self._ask_once(errand)
-        except OutOfTime:
-            flight.set_result(None)  # its time was up, not theirs
+        except BaseException as error:
+            # Who fails for want of time had its own time; whoever waits asks for itself then.
+            self._land(
+                question, None, error if isinstance(error, ModelError) and not isinstance(error, OutOfTime) else None
+            )
             raise
-        except ModelError as error:
-            flight.set_exception(error)
-            flight.exception()  # nobody may be waiting for it
-            raise
-        except BaseException:
-            flight.set_result(None)  # whoever waits asks for itself
-            raise
-        else:
-            flight.set_result(reply)
-            if self._mode == "refresh" and reply.version is not None:
-                self._recall.use(question.fingerprint, reply.version)  # a run asks again once
-            return reply
-        finally:
-            del self._flights[question.fingerprint]
+        self._land(question, reply)
+        if self._mode == "refresh" and reply.version is not None:
+            self._recall.use(question.fingerprint, reply.version)  # a run asks again once
+        return reply
+
+    def _land(self, question: Question, reply: Reply | None, error: ModelError | None = None) -> None:
+        """Tell who else waits for the answer to a question; without one or a reason they ask for themselves."""
+        for landing in self._flights.pop(question.fingerprint):
+            if landing.done():
+                continue
+            if error is None:
+                landing.set_result(reply)
+            else:
+                landing.set_exception(error)
+                landing.exception()  # who waited may be cancelled in this very turn
 
     async def _ask_once(self, errand: Errand) -> Reply:
         turn = errand.lane.turn(self._at.share, self._beginnings(errand))
@@ -238,7 +254,7 @@ class FrontDoor:
             granted = await self._grant(errand, turn)
             if isinstance(granted, Answered):
                 return attrs.evolve(granted.reply, cached=True)
-            call = Call(self._at, errand, turn, granted, self._grant, self._over)
+            call = Call(self._at, errand, turn, granted, self._grant)
             handed_over = True
             self.asked += 1
             self._calls[call.task] = call
@@ -301,9 +317,8 @@ class FrontDoor:
 
     async def _something_closed(self, seen: int) -> None:
         """Wait until a call of any process ended, or for a second, since a process that dies says nothing."""
-        clock = asyncio.get_running_loop().time
-        until = clock() + _ELSEWHERE_LONGEST_S
-        while self._store.version() == seen and clock() < until:
+        until = self._loop.time() + _ELSEWHERE_LONGEST_S
+        while self._store.version() == seen and self._loop.time() < until:
             await asyncio.sleep(_ELSEWHERE_POLL_S)
 
     # --- an account that is used up
@@ -322,8 +337,8 @@ class FrontDoor:
             self._abort.set(RunStopped(_used_up(at, outage, until)))
 
 
-async def _value_of(flight: asyncio.Future[Reply | None]) -> Reply | None:
-    return await asyncio.shield(flight)
+async def _value_of(landing: asyncio.Future[Reply | None]) -> Reply | None:
+    return await landing
 
 
 def _unknown_in_replay(role: RoleSettings) -> str:
