@@ -42,7 +42,7 @@ def seldom_collected() -> Iterator[None]:
     """
     before = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(250_000, 20, 100)
     try:
         yield
     finally:

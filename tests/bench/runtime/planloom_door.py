@@ -8,6 +8,7 @@ import aiohttp  # noqa: F401 - imported before the clock starts, as everywhere
 from tests.bench.runtime._contestant import AT_ONCE, CALLS, FOLDER, Asker, delivered, finish, question
 
 from planloom.money import Usage
+from planloom.processes import seldom_collected
 from planloom.questions import Question, Reply
 from planloom.testing.doors import doorway
 from planloom_sqlite import open_store
@@ -49,4 +50,6 @@ async def main() -> None:
     finish(CALLS, began)
 
 
-asyncio.run(main())
+# As the command line runs plans.
+with seldom_collected():
+    asyncio.run(main())

@@ -5,10 +5,13 @@ import time
 
 from tests.bench.runtime._contestant import AT_ONCE, CALLS, FOLDER, URL, delivered, finish
 
+import planlang._interp.run
 import planloom.conversations
 import planloom.loom
 import planloom.wire._transport
-import planloom.words  # noqa: F401 - imported before the clock starts, as everywhere
+import planloom.words
+import planloom_openai._client
+import planloom_sqlite._store  # noqa: F401 - imported before the clock starts, as everywhere
 from planloom.plugins import load_plugins
 from planloom.processes import seldom_collected
 from planloom.stores import Event
