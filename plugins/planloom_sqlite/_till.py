@@ -164,7 +164,7 @@ class Till:
         if self._all_found is None:
             self._all_found = self._connection.execute(ALL_BUDGETS).fetchone()
         spent, reserved, uncertain = self._all_found
-        for changed in self._accounts.values():
+        for changed in self._touched.values():
             before = changed.found
             spent += changed.spent - before[0]
             reserved += changed.reserved - before[1]

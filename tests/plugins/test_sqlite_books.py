@@ -11,9 +11,10 @@ import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planloom.stores import Granted
-from planloom.testing.store_samples import a_question, a_reply, ask_for
+from planloom.stores import Granted, OverCap
+from planloom.testing.store_samples import JOB, a_question, a_reply, ask_for, books, grant
 from planloom_sqlite import SqliteStore, check_store, open_store
+from planloom_sqlite._writer import Writer
 
 Deed = tuple[Literal["reserve", "settle", "release", "lose", "cap", "tick"], int, int]
 
@@ -142,3 +143,38 @@ def test_calls_that_live_side_by_side_never_pass_the_cap(fates: list[str], cap: 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(scenario(Path(folder) / "store.db"))
         assert check_store(Path(folder) / "store.db") == []
+
+
+def test_what_others_wrote_between_two_commits_is_heeded(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        mine, other = open_store(tmp_path / "store.db"), open_store(tmp_path / "store.db")
+        await mine.open_budget(JOB, 10)
+        first = await grant(mine, a_question(1), 4)
+        second = await grant(other, a_question(2), 4)
+        assert first != second
+        assert isinstance(await ask_for(mine, a_question(3), 4), OverCap)
+        await other.set_cap(JOB, 12)
+        third = await grant(mine, a_question(3), 4)
+        await other.settle(second, a_reply(price=1))
+        await mine.release(first)
+        assert len({first, second, third}) == 3
+        assert mine.books(JOB) == other.books(JOB) == books(cap=12, spent=1, reserved=4)
+        await mine.close()
+        await other.close()
+
+    asyncio.run(scenario())
+
+
+def test_what_is_asked_for_in_one_turn_of_the_loop_is_one_commit(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = open_store(tmp_path / "store.db")
+        await store.open_budget(JOB, 10_000)
+        commits: list[str] = []
+        assert isinstance(store._writer, Writer)
+        store._writer._connection.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
+        results = await asyncio.gather(*(ask_for(store, a_question(number)) for number in range(200)))
+        assert all(isinstance(result, Granted) for result in results)
+        assert len(commits) == 1
+        await store.close()
+
+    asyncio.run(scenario())
