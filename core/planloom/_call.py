@@ -25,7 +25,7 @@ from ._effort import Effort
 from ._errors import AuthenticationFailed, RunAborted
 from ._lanes import Lane, Turn
 from ._slots import Share
-from .clients import FatalError, ModelClient, ModelError, QuotaError, TransientError
+from .clients import FatalError, ModelClient, ModelError, PermanentError, QuotaError, TransientError
 from .control import DRAIN_S
 from .questions import Question, Reply
 from .settings import RoleSettings
@@ -128,6 +128,11 @@ class Call:
         self.answer: asyncio.Future[Reply] = at.loop.create_future()
         self.task = at.loop.create_task(self._run())
 
+    @property
+    def was_sent(self) -> bool:
+        """Whether it sent a request."""
+        return self._attempt > 0
+
     def desert(self) -> None:
         """Say that nobody waits for it any more: nothing else is sent, and what is in flight has half a minute left."""
         self._deserted = True
@@ -197,7 +202,7 @@ class Call:
         self._billed = self._asking = True
         self._attempt += 1
         errand.effort.attempts += 1
-        answer = await errand.effort.within(errand.client.ask(errand.question, began=self._turn.began))
+        answer = await errand.effort.within(_asked(errand, self._turn.began))
         return _priced(answer, errand.question, errand.role)
 
     async def _answered(self, reply: Reply) -> Reply:
@@ -307,6 +312,30 @@ class Call:
                 "next_wait": None if next_wait_s is None else round(next_wait_s, 3),
             },
         )
+
+
+async def _asked(errand: Errand, began: Callable[[], None]) -> Reply:
+    """Return a client's answer; a client that breaks fails its worker, like any other fault that is not the run's.
+
+    :raises ModelError: there is none.
+    """
+    try:
+        reply: object = await errand.client.ask(errand.question, began=began)
+    except (ModelError, MemoryError):
+        raise
+    except Exception as error:
+        raise _broke(errand, f"{type(error).__name__}: {error}") from error
+    if not isinstance(reply, Reply):
+        raise _broke(errand, f"it gave a {type(reply).__name__} for a reply")
+    return reply
+
+
+def _broke(errand: Errand, what: str) -> ModelError:
+    return PermanentError(
+        f"the client of endpoint `{errand.question.endpoint}` broke ({what}); report it to who maintains its plugin",
+        error_class="client",
+        maybe_billed=True,
+    )
 
 
 def _holding_s(error: ModelError) -> float | None:

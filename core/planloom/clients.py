@@ -40,7 +40,7 @@ class ModelError(PlanloomError):
 
     :ivar error_class: its short name in events: ``rate_limited``, ``overloaded``, ``server``, ``transport``,
         ``timeout``, ``malformed``, ``bad_request``, ``context_too_long``, ``filtered``, ``auth``, ``unknown_model``,
-        ``quota``.
+        ``quota``; ``client`` when the client itself broke.
     :ivar http_status: where there was one.
     :ivar retry_after_s: how long the server asked to wait.
     :ivar maybe_billed: the request may have reached the model, so that the provider may bill it.

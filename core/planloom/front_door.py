@@ -289,6 +289,8 @@ class FrontDoor:
 
     def _over(self, call: Call) -> None:
         del self._calls[call.task]
+        # Who was let through as the run ended sent nothing.
+        self.asked -= not call.was_sent
         self._line.freed()
 
     async def _grant(self, errand: Errand, turn: Turn) -> Granted | Answered:

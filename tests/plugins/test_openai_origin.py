@@ -245,7 +245,7 @@ def test_a_key_is_not_shown_to_a_proxy_on_another_machine() -> None:
 
 
 def test_a_kind_of_proxy_that_cannot_be_used_is_refused() -> None:
-    assert "`socks5`" in refusal(endpoint(proxy="socks5://proxy.test"))
+    assert "`socks5://proxy.test`" in refusal(endpoint(proxy="socks5://proxy.test"))
 
 
 def test_a_server_that_speaks_no_tls_is_not_told_the_key() -> None:

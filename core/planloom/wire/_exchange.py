@@ -64,9 +64,13 @@ class LateExchange:
     async def post(self, body: bytes, listener: Listener) -> Answer:
         """Send the body once; see :meth:`Exchange.post`."""
         if self._opened is None:
+            from ._broken import no_certificates
             from ._transport import HttpxExchange
 
-            self._opened = HttpxExchange(self._origin)
+            try:
+                self._opened = HttpxExchange(self._origin)
+            except OSError as error:  # of which SSLError is one
+                raise no_certificates(error, self._origin) from error
         return await self._opened.post(body, listener)
 
     async def close(self) -> None:

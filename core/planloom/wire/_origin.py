@@ -125,13 +125,9 @@ def switch_in(endpoint: Endpoint, name: str, *, default: bool) -> bool:
 
 
 def _address(where: str, url: str, interface: Interface) -> SplitResult:
-    try:
-        parts = urlsplit(url.strip())
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
+    if not _can_be_asked(url.strip()):
         raise ConfigurationError(f'{where} needs an http or https url, got `{url}`; set url = "https://host/v1"')
+    parts = urlsplit(url.strip())
     if "@" in parts.netloc:
         raise ConfigurationError(
             f"the url of {where} holds a name or password before `@`, which would show in messages;"
@@ -144,6 +140,16 @@ def _address(where: str, url: str, interface: Interface) -> SplitResult:
         )
     base = parts.path.rstrip("/").removesuffix(interface.path).removesuffix(interface.below)
     return parts._replace(path=base + interface.below + interface.path, fragment="")
+
+
+def _can_be_asked(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        host.encode("idna")  # refuses what no name can be: an empty part, or one of 64 characters
+        return parts.scheme in ("http", "https") and bool(host) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _key(where: str, variable: str, environ: Mapping[str, str]) -> str:
@@ -170,9 +176,10 @@ def _proxy(where: str, address: SplitResult, settings: Mapping[str, Any]) -> str
     if wanted == "off":
         return ""
     proxy = wanted or (_environment_proxy(address) if address.scheme == "https" else "")
-    if proxy and urlsplit(proxy).scheme not in ("http", "https"):
+    if proxy and not _can_be_asked(proxy):
+        # What stands before the `@` is a password.
         raise ConfigurationError(
-            f"the proxy of {where} is not an http or https one, got `{urlsplit(proxy).scheme or proxy}`;"
+            f"the proxy of {where} is not an http or https one, got `{proxy.rpartition('@')[2]}`;"
             ' set proxy to an http address, or to "off" to connect without one'
         )
     return proxy

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from base64 import b64encode
 from collections.abc import AsyncIterable
 from typing import Any
+from urllib.parse import unquote_to_bytes, urlsplit
 
 import aiohttp
 import httpx
@@ -25,6 +27,7 @@ from multidict import CIMultiDict
 from planloom._deadline import Deadline
 from planloom.clients import ModelError, PermanentError, TransientError
 
+from ._broken import fault_of, no_http
 from ._events import looks_like_events
 from ._exchange import Answer, Listener
 from ._origin import Origin, Timeouts
@@ -34,14 +37,7 @@ __all__ = ["BODY_LIMIT_BYTES", "HttpxExchange"]
 BODY_LIMIT_BYTES = 64 * 1024 * 1024
 AFTER_END_S = 0.5
 TAIL_BYTES = 1024
-LONGEST_REASON = 120
 KEEP_ALIVE_S = 4.0  # servers on uvicorn close an idle connection after 5 s; a request sent into that is lost
-NEVER_SENT = (
-    aiohttp.ClientConnectorError,
-    aiohttp.ConnectionTimeoutError,
-    aiohttp.ClientHttpProxyError,
-    aiohttp.InvalidURL,
-)
 
 
 class HttpxExchange:
@@ -72,9 +68,9 @@ class HttpxExchange:
         except _TooLarge:
             fault = self._too_large()
         except aiohttp.ClientResponseError as error:
-            fault = self._no_http(error)
+            fault = no_http(error, self._origin)
         except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError) as error:
-            fault = self._no_answer(error)
+            fault = fault_of(error, self._origin)
         else:
             return arriving.answer()
         if arriving.ended:
@@ -122,35 +118,6 @@ class HttpxExchange:
             error_class="malformed",
             maybe_billed=True,
         )
-
-    def _no_http(self, error: aiohttp.ClientResponseError) -> ModelError:
-        """Return the fault of an answer that breaks the rules of HTTP; the library draws it over several lines."""
-        wrong = self._origin.scrub(error.message.partition("\n")[0]).rstrip(":")[:LONGEST_REASON]
-        return TransientError(
-            f"what {self._origin.host} sent is no answer in HTTP ({wrong}); check the url of endpoint"
-            f" `{self._origin.name}`, and that what listens there is a model server",
-            error_class="malformed",
-            maybe_billed=True,
-        )
-
-    def _no_answer(self, error: Exception) -> ModelError:
-        cause = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
-        unsent = isinstance(cause, (*NEVER_SENT, httpx.ConnectError, httpx.UnsupportedProtocol))
-        said = self._origin.scrub(str(cause) or type(cause).__name__)
-        if isinstance(cause, aiohttp.ConnectionTimeoutError):
-            said = f"no connection within {self._origin.timeouts.connect:g} s"
-        what, next_step = (
-            (
-                f"cannot connect to {self._origin.host}",
-                f"check that it runs and that the url of endpoint `{self._origin.name}` is right",
-            )
-            if unsent
-            else (
-                f"the connection to {self._origin.host} broke before the answer was whole",
-                "the provider may bill the call",
-            )
-        )
-        return TransientError(f"{what}: {said}; {next_step}", error_class="transport", maybe_billed=not unsent)
 
 
 class _Connector(aiohttp.TCPConnector):
@@ -279,6 +246,8 @@ def _headers(origin: Origin) -> CIMultiDict[str]:
         "content-type": "application/json",
         "user-agent": "planloom",
     }
+    if not origin.url.startswith("https:"):
+        headers |= _to_proxy(origin)
     if origin.key:
         headers[origin.key_header] = origin.key_form.format(key=origin.key)
     return CIMultiDict(headers)
@@ -295,5 +264,19 @@ def _transport(origin: Origin) -> AiohttpTransport:
             cookie_jar=aiohttp.DummyCookieJar(),
         )
 
-    proxy = httpx.Proxy(origin.proxy) if origin.proxy else None
-    return AiohttpTransport(verify=context, trust_env=False, client=session, proxy=proxy)
+    return AiohttpTransport(verify=context, trust_env=False, client=session, proxy=_proxy(origin))
+
+
+def _proxy(origin: Origin) -> httpx.Proxy | None:
+    """Return the proxy; its name and password go into a header of ours, since the library warns of its own way."""
+    if not origin.proxy:
+        return None
+    parts = urlsplit(origin.proxy)
+    place = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+    # The request for a tunnel has headers of its own; a plain request is the proxy's to read whole.
+    return httpx.Proxy(place.geturl(), headers=_to_proxy(origin) if origin.url.startswith("https:") else None)
+
+
+def _to_proxy(origin: Origin) -> dict[str, str]:
+    user, at, _place = urlsplit(origin.proxy).netloc.rpartition("@")
+    return {"proxy-authorization": f"Basic {b64encode(unquote_to_bytes(user)).decode()}"} if at else {}
