@@ -124,9 +124,12 @@ def _code_lines(source: str, tokens: list[Token]) -> list[int]:
 def _problems(faults: list[Fault], source: str, vocabulary: Vocabulary) -> list[Problem]:
     places = Lines(source)
     found: dict[tuple[str, int, int], Problem] = {}
+    hints: dict[str, str] = {}  # one hint may be given a thousand times
     for fault in sorted(_without_echoes(faults, source), key=lambda fault: (fault.start, fault.end)):
         line, column = places.place(min(fault.start, len(source)))
         end_line, end_column = places.place(min(fault.end, len(source)))
+        if fault.hint not in hints:
+            hints[fault.hint] = _honest(for_vocabulary(fault.hint, vocabulary, source))
         problem = Problem(
             line=line,
             column=column,
@@ -135,7 +138,7 @@ def _problems(faults: list[Fault], source: str, vocabulary: Vocabulary) -> list[
             code=fault.code,
             severity="advice" if is_advice(fault.code) else "problem",
             message=fault.message,
-            hint=_honest(for_vocabulary(fault.hint, vocabulary, source)),
+            hint=hints[fault.hint],
         )
         found.setdefault((fault.code, line, column), problem)
     return sorted(found.values())

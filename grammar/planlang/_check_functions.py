@@ -196,9 +196,10 @@ def _own(survey: Survey, call: n.Call, name: str, function: Function) -> None:
         message = f"`{name}` takes at most {len(places)} argument{'s' * (len(places) != 1)}, not {len(call.args)}"
         survey.at("PL107", call.args[len(places)], message, f"call it as `{_shown(survey, name, function)}`.")
         return
+    by_position = frozenset(given)
     for keyword in call.keywords:
         wanted = keyword.name or ""
-        if wanted in given:
+        if wanted in by_position:
             message = f"`{wanted}` of `{name}` is given twice"
             survey.at("PL120", keyword, message, "delete it, or the other one.")
             return

@@ -12,29 +12,33 @@ from ._survey import Function, Survey, root_of
 
 __all__ = ["check_late_binding"]
 
+_Known = dict[tuple[Binding, n.Node | None], bool]
+"""Whether what a name holds is handed to a word that runs tasks, after a loop: asked again for all it holds."""
 _COMPREHENSIONS = n.ListComp | n.SetComp | n.DictComp | n.Generator
 
 
 def check_late_binding(survey: Survey) -> None:
     """Name every function that is run as a task after the loop whose variable it reads."""
+    known: _Known = {}
     for function in survey.all(n.Lambda, n.Def):
-        late = [b for b in _loop_names(survey, function) if _runs_after(survey, function, b)]
+        late = [b for b in _loop_names(survey, function) if _runs_after(survey, function, b, known)]
         if late:
             _say_late(survey, function, list(dict.fromkeys(b.name for b in late)))
 
 
 def _loop_names(survey: Survey, function: Function) -> list[Binding]:
     """Return what ``function`` reads from loops around it, not by default."""
+    if not any(isinstance(outer, n.For | _COMPREHENSIONS) for outer in survey.above(function)):
+        return []
     body = function.body if isinstance(function.body, list) else [function.body]
-    found: dict[Binding, None] = {}
-    for statement in body:
-        for name in survey.read_in(statement):
-            binding = survey.names.of[name]
-            owner = survey.owner.get(id(binding.frame.scope)) if binding.frame else None
-            inside = owner is not None and (owner is function or function in survey.above(owner))
-            if not inside and _loop(survey, function, binding) is not None:
-                found[binding] = None
-    return list(found)
+    read = dict.fromkeys(survey.names.of[name] for statement in body for name in survey.read_in(statement))
+    found: list[Binding] = []
+    for binding in read:
+        owner = survey.owner.get(id(binding.frame.scope)) if binding.frame else None
+        inside = owner is not None and (owner is function or function in survey.above(owner))
+        if not inside and _loop(survey, function, binding) is not None:
+            found.append(binding)
+    return found
 
 
 def _loop(survey: Survey, function: n.Node, binding: Binding) -> n.Node | None:
@@ -55,13 +59,13 @@ def _made_in(loop: n.For, binding: Binding) -> bool:
     return bool(binding.writes) and all(begin <= name.start < end for name in binding.writes)
 
 
-def _runs_after(survey: Survey, function: Function, binding: Binding) -> bool:
+def _runs_after(survey: Survey, function: Function, binding: Binding, known: _Known) -> bool:
     """Say whether a word runs ``function`` only when the loop that binds ``binding`` has moved on."""
     loop = _loop(survey, function, binding)
     for value in _uses(survey, function):
         if any(survey.runs_tasks(outer) for outer in _between(survey, value, loop)):
             continue
-        if _reaches_tasks(survey, value, loop):
+        if _reaches_tasks(survey, value, loop, known):
             return True
     return False
 
@@ -83,7 +87,7 @@ def _between(survey: Survey, node: n.Node, loop: n.Node | None) -> list[n.Node]:
     return []
 
 
-def _reaches_tasks(survey: Survey, value: n.Node, loop: n.Node | None) -> bool:
+def _reaches_tasks(survey: Survey, value: n.Node, loop: n.Node | None, known: _Known) -> bool:
     """Follow ``value`` out of ``loop``: into a call of a word that runs tasks, or a name handed to one outside."""
     for outer in survey.above(value):
         if _uses_up(survey, outer):
@@ -92,7 +96,9 @@ def _reaches_tasks(survey: Survey, value: n.Node, loop: n.Node | None) -> bool:
             return loop is None or loop not in survey.above(outer)
         holder = _holder(survey, outer, value)
         if holder is not None:
-            return any(_handed_over(survey, read, loop) for read in holder.reads)
+            if (holder, loop) not in known:
+                known[holder, loop] = any(_handed_over(survey, read, loop) for read in holder.reads)
+            return known[holder, loop]
     return False
 
 

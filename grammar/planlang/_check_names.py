@@ -74,6 +74,7 @@ def _unknown(survey: Survey) -> None:
     inline = {name.id for node in survey.all(n.Refused) for name in node.binds}
     inline |= _lost_parameters(survey)
     known = survey.known()
+    bound = {binding.name for binding in survey.names.bindings}
     told = 0
     for name in _first(survey.names.unknown):
         if name.id in inline or _private(name.id) or not name.id.isascii() or _is_module(survey, name):
@@ -84,7 +85,7 @@ def _unknown(survey: Survey) -> None:
             _say_not_builtin(survey, name)
         elif survey.whole:
             told += 1
-            _say_unknown(survey, name, known if told <= _MOST_SUGGESTIONS else [])
+            _say_unknown(survey, name, known if told <= _MOST_SUGGESTIONS else [], name.id in bound)
 
 
 def _is_module(survey: Survey, name: n.Name) -> bool:
@@ -130,9 +131,9 @@ def _say_print(survey: Survey, name: n.Name, message: str) -> None:
         survey.at("PL115", call, message, f"write `log({made})`." if made else "use `log(...)` with one text of all.")
 
 
-def _say_unknown(survey: Survey, name: n.Name, known: list[str]) -> None:
+def _say_unknown(survey: Survey, name: n.Name, known: list[str], bound_elsewhere: bool) -> None:
     near, instead = nearest(name.id, known), hint_of_function(survey, name)
-    if any(binding.name == name.id for binding in survey.names.bindings):
+    if bound_elsewhere:
         hint = "assign it out here: what a function or a comprehension binds ends with it, and `return` hands it out."
     elif _renamed(survey, name):
         hint = f"write `{_renamed(survey, name)}`."

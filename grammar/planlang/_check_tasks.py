@@ -41,31 +41,50 @@ def check_tasks(survey: Survey) -> None:
 
 def _recursion(survey: Survey, reads: dict[n.Node, list[n.Name]]) -> None:
     said: set[n.Node] = set()
-    for function in sorted(reads, key=lambda node: node.start):
+    functions, of = survey.functions, survey.names.of
+    calls = {
+        f: list(dict.fromkeys(t for name in names for t in functions.get(of[name], []))) for f, names in reads.items()
+    }
+    for function in sorted(_endless(calls), key=lambda node: node.start):
         if function in said:
             continue
-        path = _way_back(survey, reads, function)
+        path = _way_back(calls, function)
         if path:
             said.update(path)
             _say_recursion(survey, reads, path)
 
 
-def _way_back(survey: Survey, reads: dict[n.Node, list[n.Name]], start: n.Node) -> list[n.Node]:
+def _endless(calls: dict[n.Node, list[Function]]) -> list[n.Node]:
+    """Return the functions that reach some function over and over: all but those whose calls come to an end."""
+    left = {function: len(targets) for function, targets in calls.items()}
+    callers: dict[n.Node, list[n.Node]] = {}
+    for function, targets in calls.items():
+        for target in targets:
+            callers.setdefault(target, []).append(function)
+    ending = [function for function, count in left.items() if not count]
+    while ending:
+        for caller in callers.get(ending.pop(), ()):
+            left[caller] -= 1
+            if not left[caller]:
+                ending.append(caller)
+    return [function for function, count in left.items() if count]
+
+
+def _way_back(calls: dict[n.Node, list[Function]], start: n.Node) -> list[n.Node]:
     """Return the functions on a way from ``start`` to itself through names, ``start`` first; or nothing."""
     came: dict[n.Node, n.Node] = {}
     waiting = [start]
     while waiting:
         node = waiting.pop(0)
-        for name in reads[node]:
-            for target in survey.functions.get(survey.names.of[name], []):
-                if target is start:
-                    path = [node]
-                    while path[0] is not start:
-                        path.insert(0, came[path[0]])
-                    return path
-                if target not in came:
-                    came[target] = node
-                    waiting.append(target)
+        for target in calls[node]:
+            if target is start:
+                path = [node]
+                while path[0] is not start:
+                    path.insert(0, came[path[0]])
+                return path
+            if target not in came:
+                came[target] = node
+                waiting.append(target)
     return []
 
 

@@ -37,7 +37,8 @@ class Limits(NamedTuple):
     :ivar host_frames: the same depth, each call counted with its function's height.
     :ivar data_depth: how deep values may nest.
     :ivar integer_bits: integers beyond this are an error, not a bignum.
-    :ivar text_length: characters of one text. :ivar collection_length: items of one collection.
+    :ivar text_length: characters of one text, or of one result or argument when it is written out.
+    :ivar collection_length: items of one collection.
     :ivar tasks_in_flight: tasks that wait at once; the rest queue, none is refused.
     :ivar host_calls: calls of words in all; one of a word that may wait counts as eight.
     :ivar bytes_to_host: estimated size of arguments in all. :ivar bytes_from_host: of results in all.

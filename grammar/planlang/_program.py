@@ -29,6 +29,11 @@ class Outcome(NamedTuple):
     peak_memory: int
     tasks: int
 
+    def __repr__(self) -> str:
+        """Show the figures and no more than the type of the result: asyncio writes out what its main task returns."""
+        kind = type(self.result).__name__
+        return f"Outcome(<{kind}>, steps={self.steps}, peak_memory={self.peak_memory}, tasks={self.tasks})"
+
     def to_json(self) -> str:
         """Return the result as JSON: tuples as arrays, sets as sorted arrays, keys that are no text as their text.
 

@@ -31,7 +31,7 @@ from .values import (
     new_set,
     type_name,
 )
-from .walk import check_key
+from .walk import check_key, range_length
 
 __all__ = ["KeptSet", "export_result", "from_host", "to_host"]
 
@@ -67,6 +67,7 @@ def to_host(meter: Meter, value: Any) -> Any:
     meter.bytes_to_host += size
     if meter.bytes_to_host > meter.limits.bytes_to_host:
         raise LimitHitError("bytes_to_host", meter.bytes_to_host, meter.limits.bytes_to_host)
+    _fits_one_text(meter, size)
     return plain
 
 
@@ -74,7 +75,15 @@ def export_result(meter: Meter, value: Any) -> Any:
     """Return a plan's result as plain data; :raises TypeError: there is a function in it."""
     if type(value) in SCALARS:
         return value
-    return _copy_out(meter, value, functions=False)[0]
+    plain, size = _copy_out(meter, value, functions=False)
+    _fits_one_text(meter, size)
+    return plain
+
+
+def _fits_one_text(meter: Meter, size: int) -> None:
+    """Stop what is small here and huge when it is written out, as hosts do: one text in a hundred thousand places."""
+    if size > meter.limits.text_length:
+        raise LimitHitError("text_length", size, meter.limits.text_length)
 
 
 def _copy_out(meter: Meter, value: Any, functions: bool) -> tuple[Any, int]:
@@ -99,12 +108,21 @@ def _copy_out(meter: Meter, value: Any, functions: bool) -> tuple[Any, int]:
                     break
                 made.append(copy)
             else:
+                size += _range_out(meter, item) if type(item) is range else 0
                 made.append(_passes(item, functions))
         else:
             stack.pop()
             if stack:
                 stack[-1][2].append(_finished(kind, made))
     return top[0], size + rows.size
+
+
+def _range_out(meter: Meter, value: range) -> int:
+    """Charge a range as the list that a host makes of it, and return its size."""
+    length = range_length(value)
+    meter.work(length)
+    meter.list_of(length)
+    return ITEM_BYTES * length
 
 
 def _check_depth(meter: Meter, depth: int) -> None:

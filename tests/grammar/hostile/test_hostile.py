@@ -11,6 +11,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from tests.grammar.hostile.inputs import GROWING, grown
 
 from planlang import Problem, Vocabulary, check
 
@@ -23,6 +24,9 @@ MOST_BYTES = 250 << 20
 KILLED_AFTER_S = 90.0
 """By the clock, which runs on while other processes have the machine."""
 SHOWN = 10
+TIMES = 150
+MOST_GROWTH = 2.4
+"""Twice, and what sorting and looking for near names add."""
 
 
 @attrs.frozen
@@ -57,8 +61,9 @@ def given(path: Path, refused: bool) -> Iterator[Hostile]:
 
 
 ESCAPES = list(told(HERE / "escapes.plans", refused=True))
-BOMBS = [*told(HERE / "bombs.plans", refused=False), *told(HERE / "one_call.plans", refused=False)]
+BOMBS = [plan for name in ("bombs", "combined", "one_call") for plan in told(HERE / f"{name}.plans", refused=False)]
 REFUSED = list(given(CASES / "refused_programs.jsonl", refused=True))
+INPUTS = [Hostile(name, grown(name), refused=False) for name in GROWING]
 BOUNDED = list(given(CASES / "bounded_programs.jsonl", refused=False))
 
 
@@ -82,9 +87,31 @@ def test_a_way_out_of_the_language_is_refused(plan: Hostile, three_words: Vocabu
     assert problems
 
 
+def calls_of_a_check(source: str, words: Vocabulary) -> int:
+    """Return how many calls a check makes, of Python's functions and of the library's."""
+    made = 0
+
+    def count(_frame: object, event: str, _about: object) -> None:
+        nonlocal made
+        made += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        check(source, words)
+    finally:
+        sys.setprofile(None)
+    return made
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_a_text_twice_as_long_is_checked_with_about_twice_the_calls(name: str, three_words: Vocabulary) -> None:
+    once, twice = (calls_of_a_check(grown(name, times), three_words) for times in (TIMES, 2 * TIMES))
+    assert twice <= once * MOST_GROWTH
+
+
 @pytest.mark.slow
 def test_every_hostile_plan_ends_in_seconds_and_in_little_memory() -> None:
-    plans = [*REFUSED, *BOUNDED, *ESCAPES, *BOMBS]
+    plans = [*REFUSED, *BOUNDED, *ESCAPES, *BOMBS, *INPUTS]
     endings = [ended(plan) for plan in plans]
     slowest = sorted(endings, key=lambda ending: -ending.took_s)[:SHOWN]
     print("", *(f"{e.took_s:.2f} s, {e.peak_bytes >> 20} MiB: {e.name}" for e in slowest), sep="\n")

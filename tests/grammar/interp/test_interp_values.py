@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import planlang
 from planlang import Limits, Opaque, PlanFailed, PlanLimitError
 
 
@@ -187,10 +189,6 @@ def test_sets_keep_their_order_whatever_the_hash_seed(run: Any) -> None:
 @settings(max_examples=20)
 @given(st.integers(1, 60))
 def test_steps_grow_in_step_with_the_work(size: int) -> None:
-    import asyncio
-
-    import planlang
-
     def steps(count: int) -> int:
         source = f"xs = []\nfor i in range({count}):\n    xs.append(i * 2)\nresult = len(xs)\n"
         program = planlang.compile(source, planlang.Vocabulary([]))
@@ -207,6 +205,10 @@ def test_steps_grow_in_step_with_the_work(size: int) -> None:
         ("result = [0] * 100000\n", Limits(memory_bytes=100_000), "memory_bytes"),
         ("result = [0] * 1000\n", Limits(collection_length=100), "collection_length"),
         ('result = "x" * 1000\n', Limits(text_length=100), "text_length"),
+        ("result = range(1000000 * 1000)\n", Limits(), "steps"),
+        ("result = same([range(1000000 * 1000)])\n", Limits(), "steps"),
+        ('result = ["x" * 1000000] * 100\n', Limits(), "text_length"),
+        ('same({"a": ["x" * 1000000] * 100})\nresult = 1\n', Limits(), "text_length"),
         ("x = 9\nfor i in range(9):\n    x = x * x\nresult = x\n", Limits(), "integer_bits"),
         ("result = [same(i) for i in range(9)]\n", Limits(host_calls=5), "host_calls"),
         ("result = [scan(i) for i in range(9)]\n", Limits(host_calls=9), "host_calls"),
@@ -223,6 +225,11 @@ def test_a_limit_is_reported_by_its_name(source: str, limits: Limits, name: str,
         run(source, limits=limits)
     assert caught.value.limit == name
     assert caught.value.value > caught.value.allowed or name == "call_depth"
+
+
+def test_an_outcome_does_not_write_out_its_result() -> None:
+    program = planlang.compile('result = ["x" * 1000000] * 10\n', planlang.Vocabulary([]))
+    assert len(repr(asyncio.run(program.run()))) < 100
 
 
 def test_memory_that_the_machine_does_not_have_is_told_as_such(run: Any) -> None:
