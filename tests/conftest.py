@@ -14,6 +14,7 @@ COMMANDS = (
     "test_api",
     "test_audit_command",
     "test_audit_hostile",
+    "test_audit_planned_again",
     "test_audit_resume",
     "test_cli_",
     "test_store_cap",

@@ -93,8 +93,14 @@ class JobDesk:
         return planning if planning is not None and planning.cap <= self.job.cap else None
 
     def _keep_planning(self, key: str, planning: Planning) -> None:
-        kept = {**self.job.facts.get("worked_out", {}), **planning.as_facts(key)}
-        self.job = attrs.evolve(self.job, facts={**self.job.facts, "sheet": planning.sheet, "worked_out": kept})
+        self._keep(planning.as_facts(key), sheet=planning.sheet)
+
+    def _keep(self, worked_out: dict[str, Any], **further: Any) -> None:
+        """Keep with the run what was worked out for its job, beside what it has of that already."""
+        before = self.former.row.facts if self.former is not None else {}
+        known = {**before.get("worked_out", {}), **self.job.facts.get("worked_out", {})}
+        facts = {**self.job.facts, **further, "worked_out": {**known, **worked_out}}
+        self.job = attrs.evolve(self.job, facts=facts)
 
     def _ask_lead(self, kit: Kit, vocabulary: Vocabulary, sheet: str, anew: bool) -> WrittenPlan:
         async def main(control: RunControl) -> WrittenPlan:
@@ -132,8 +138,7 @@ class JobDesk:
                 args=self.job.args,
                 name=name,
             )
-        kept = {**self.job.facts.get("worked_out", {}), _ESTIMATE: {"key": key, "value": priced.as_facts()}}
-        self.job = attrs.evolve(self.job, facts={**self.job.facts, "worked_out": kept})
+        self._keep({_ESTIMATE: {"key": key, "value": priced.as_facts()}})
         at = " at the default prices; offline it is free" if priced.with_models else ""
         show_rehearsal(self.console, priced.with_models or priced.rehearsal, f"The plan ({name}), rehearsed{at}")
         return priced

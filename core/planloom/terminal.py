@@ -123,7 +123,10 @@ def _paid(outcome: Outcome) -> str:
 
 def _way_on(outcome: Outcome) -> list[str]:
     missing = outcome.holes or outcome.status in ("paused", "cancelled", "failed", "interrupted")
-    return [f"`planloom resume {outcome.run_id}` asks what is missing, and nothing twice"] if missing else []
+    if not missing:
+        return []
+    more = ", with a higher --cap where that stopped it," if outcome.status == "paused" else ""
+    return [f"`planloom resume {outcome.run_id}`{more} asks what is missing, and nothing twice"]
 
 
 def _failure_lines(outcome: Outcome) -> list[str]:

@@ -101,6 +101,14 @@ def test_a_plan_that_was_too_dear_is_taken_when_there_is_money_for_it(leading: L
     assert (len(leading.asked), leading.plan()) == (asked, PLAN.format(number=1))
 
 
+def test_a_plan_that_was_held_and_approved_goes_on_too(leading: Leading) -> None:
+    leading.audit("--cap", "2", code=4)
+    code, _, remarks = leading.folder.run("resume", leading.folder.newest().id, "--yes")
+    assert code == 0, remarks
+    leading.audit("--cap", "5")
+    assert (len(leading.asked), leading.plan()) == (1, PLAN.format(number=1))
+
+
 def test_under_a_lower_cap_the_lead_plans_anew(leading: Leading) -> None:
     leading.audit("--cap", "5")
     leading.audit("--cap", "4")
