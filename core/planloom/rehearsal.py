@@ -40,6 +40,8 @@ _MOST_TAKES = 20
 _FEWEST_TAKES = 3
 _WORKERS_REHEARSED = 3_000
 _FAILING_SHARE = 0.25
+_OVERHEAD = 0.9
+_FEWEST_CACHED_TOKENS = 1_024  # no provider keeps a shorter beginning
 _TURNS = 4
 _WORKERS_IN_TURN = 200
 # Rough speeds of a served model, so that virtual time has a shape: fixed part, reading, writing.
@@ -56,6 +58,7 @@ class _Take:
     agents: int
     calls: int
     tokens: int
+    system_tokens: int
     price: int
     seconds: float
     phases: Mapping[str, int]
@@ -209,6 +212,11 @@ def _takes_for(agents: int) -> int:
 
 def _advice(first: _Take, all_failing: _Take) -> tuple[str, ...]:
     advice = [f"the plan asks one question twice, with one answer: {label}" for label in first.repeated[:4]]
+    if first.agents > 1 and first.system_tokens > _OVERHEAD * first.tokens:
+        advice.append(
+            f"{100 * first.system_tokens // first.tokens} % of the tokens are system texts, which each worker reads"
+            " anew; shorten them, or give each worker more to do"
+        )
     if all_failing.error is not None:
         advice.append(f"if every worker fails, the plan breaks: {_explained(all_failing.error)}")
     return tuple(advice)
@@ -279,7 +287,8 @@ class _Stage:
         self._spent = 0
         self._reserved = 0
         self._calls = self._granted = 0
-        self._tokens = 0
+        self._tokens = self._system_tokens = 0
+        self._begun: set[tuple[str, str]] = set()
         self._roles: dict[str, tuple[int, int]] = {}
         self._repeated: list[str] = []
 
@@ -315,6 +324,7 @@ class _Stage:
             agents=host.agents,
             calls=self._calls,
             tokens=self._tokens,
+            system_tokens=self._system_tokens,
             price=self._spent,
             seconds=recorder.seconds(),
             phases={phase.name: phase.started for phase in host.phases.all() if phase.started},
@@ -337,7 +347,8 @@ class _Stage:
     async def _answered(self, request: WorkerRequest) -> Performed:
         kit = _kit_of(request.word, self._stand_ins)
         answer = stand_in_answer(kit, request, self._states.get(kit.name) if kit else None, self._seed)
-        price = self._prices(request.role).of(request.input_tokens, answer.completion_tokens)
+        cached = self._cached_tokens(request)
+        price = self._prices(request.role).of(request.input_tokens, answer.completion_tokens, cached)
         if self._spent + self._reserved + price > self._budget:
             raise RunStopped(
                 f"the plan would stop at the budget of {show_credits(self._budget)} credits after {self._granted} "
@@ -360,6 +371,16 @@ class _Stage:
             prompt_tokens=request.input_tokens,
             completion_tokens=answer.completion_tokens,
         )
+
+    def _cached_tokens(self, request: WorkerRequest) -> int:
+        """Return how much of a question a provider has read before: the system text of an earlier worker."""
+        tokens = estimate_text_tokens(len(request.system))
+        self._system_tokens += tokens
+        beginning = (request.role, request.system)
+        if tokens < _FEWEST_CACHED_TOKENS or beginning not in self._begun:
+            self._begun.add(beginning)
+            return 0
+        return tokens
 
     def _count(self, request: WorkerRequest, price: int, answer: StandInAnswer) -> None:
         self._spent += price

@@ -117,6 +117,7 @@ async def _agent(
         label=label,
         build=lambda: Conversation(system=(system,), prompt=prompt, data=(shown,)),
         input_tokens=estimate_text_tokens(len(prompt) + len(system) + len(shown)),
+        system=system,
         schema=_schema(schema),
         sample=sample,
         phase=phase,

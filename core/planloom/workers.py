@@ -75,7 +75,7 @@ class WorkerRequest:
     :ivar schema: what the answer must satisfy; text is returned as it is when ``None``.
     :ivar build: makes the conversation; called only when a model is really asked. What it raises as
         :class:`planloom.Misuse` is this worker's failure and no other's.
-    :ivar input_tokens: estimated size of the conversation.
+    :ivar input_tokens: estimated size of the conversation. :ivar system: what it begins with, which others may share.
     :ivar sample: which of several independent answers to one question.
     :ivar phase: the phase it belongs to; that of the calling task when ``None``.
     """
@@ -86,6 +86,7 @@ class WorkerRequest:
     label: str
     build: Callable[[], Conversation]
     input_tokens: int
+    system: str = ""
     schema: Schema | None = None
     sample: int = 0
     phase: str | None = None
