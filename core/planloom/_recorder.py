@@ -65,6 +65,7 @@ class Recorder:
         self._writer: asyncio.Task[None] | None = None
         self._gathers: asyncio.TimerHandle | None = None
         self._looks: asyncio.TimerHandle | None = None
+        self._is_new = True
         self.is_silent = store is None and not self._listeners
 
     def seconds(self) -> float:
@@ -149,7 +150,10 @@ class Recorder:
 
     def _wake(self) -> None:
         if self._writer is None and self._gathers is None:
-            self._gathers = asyncio.get_running_loop().call_later(_GATHER_S, self._begin)
+            # That a run has begun is on the disk before its record can say anything else of it.
+            gather_s = 0.0 if self._is_new else _GATHER_S
+            self._is_new = False
+            self._gathers = asyncio.get_running_loop().call_later(gather_s, self._begin)
 
     def _begin(self) -> None:
         if self._gathers is not None:
