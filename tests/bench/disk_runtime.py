@@ -23,7 +23,7 @@ from typing import Any
 
 import attrs
 from tests.bench.evidence._section import Row, Section, table
-from tests.bench.evidence.many_run import arguments, contents
+from tests.bench.many_kit import distinct_texts
 from tests.bench.quick_model import ANSWER
 
 PHASES, LEFT = 20, 100
@@ -126,7 +126,11 @@ def measure(size: str, small: bool = False) -> dict[str, Any]:
         watched = Watched(Path(scratch) / "store.db")
         stopped = drive(watched, short, long, (workers - LEFT) * CREDITS_A_CALL)
         show_stopped_s = seconds_of(watched.store, "show", stopped["run"])
+        # What goes on tells of every worker again, so that each event leaves more room than it takes.
+        weighed = _weighed(watched.store, short, long)
         resumed = drive(watched, short, long, workers * CREDITS_A_CALL)
+        if (stopped["status"], resumed["status"]) != ("paused", "completed"):
+            raise RuntimeError(f"the run stopped as {stopped} and went on to {resumed}")
         return {
             "short": short,
             "long": long,
@@ -141,30 +145,39 @@ def measure(size: str, small: bool = False) -> dict[str, Any]:
             "show_s": seconds_of(watched.store, "show", resumed["run"]),
             "resume_whole_s": seconds_of(watched.store, "resume", resumed["run"]),
             "followed": watched.followed,
-            **_weighed(watched.store, short, long),
+            **weighed,
+            "events_in_all": _events(watched.store),
+            "stored_in_all_mb": _stored_mb(watched.store),
         }
 
 
 def _weighed(store: Path, short: int, long: int) -> dict[str, Any]:
     """Return what the store weighs, and what it may."""
-    stored = sum(path.stat().st_size for path in store.parent.glob(f"{store.name}*"))
+    events = _events(store)
     with closing(sqlite3.connect(store)) as connection:
-        (events,) = connection.execute("SELECT count(*) FROM event").fetchone()
         pages = (
             connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC LIMIT 12").fetchall()
             if _has_dbstat(connection)
             else []
         )
-    given = arguments(short, long, PHASES)
-    distinct = sum(len(zlib.compress(text.encode())) for text in contents(given))
-    distinct += len(zlib.compress(json.dumps(given).encode())) + len(zlib.compress(ANSWER.encode()))
+    distinct = sum(len(zlib.compress(text.encode())) for text in (*distinct_texts(short, long), ANSWER))
     return {
-        "stored_mb": stored / 1e6,
+        "stored_mb": _stored_mb(store),
         "distinct_mb": distinct / 1e6,
         "events": events,
         "allowed_mb": (OVER_CONTENT * distinct + BYTES_AN_EVENT * events) / 1e6,
         "tables_mb": {name: size / 1e6 for name, size in pages},
     }
+
+
+def _stored_mb(store: Path) -> float:
+    return sum(path.stat().st_size for path in store.parent.glob(f"{store.name}*")) / 1e6
+
+
+def _events(store: Path) -> int:
+    with closing(sqlite3.connect(store)) as connection:
+        (events,) = connection.execute("SELECT count(*) FROM event").fetchone()
+    return int(events)
 
 
 def _has_dbstat(connection: sqlite3.Connection) -> bool:
@@ -179,7 +192,7 @@ def rows(found: dict[str, Any]) -> Iterator[Row]:
     """Yield the figures as rows."""
     yield "largest write-ahead log, MB, while followed", f"{found['wal_mb']:.1f}", str(WAL_MB)
     yield (
-        f"store and log, MB, with {found['events']:,} events",
+        f"store and log, stopped, MB, with {found['events']:,} events",
         f"{found['stored_mb']:.1f}",
         f"{found['allowed_mb']:.1f}",
     )
@@ -191,7 +204,8 @@ def rows(found: dict[str, Any]) -> Iterator[Row]:
     yield f"seconds to go on with it, to the first of its last {LEFT} answers", reached, f"{OPEN_S:g}"
     asked = f"{found['asked'][0]:,} + {found['asked'][1]:,}"
     yield "questions asked before the stop and after", asked, f"{found['short'] + found['long']:,} in all"
-    yield "events that the follower saw", f"{found['followed']:,}", f"{found['events']:,}"
+    yield "store and log when it went on to its end, MB", f"{found['stored_in_all_mb']:.1f}", ""
+    yield "events that the follower saw", f"{found['followed']:,}", f"{found['events_in_all']:,}"
     yield "seconds of the run, most memory in MB", f"{found['run_s']:.1f}, {found['peak_mb']:.0f}", ""
 
 

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
+from tests.bench.many_kit import MANY
+
 from planloom.clients import ClientPlugin, Endpoint
 from planloom.hookspecs import hookimpl
+from planloom.kits import Kit
 from planloom.listeners import Listener
 from planloom.money import MICRO, Price, Usage
 from planloom.plugins import Registry, load_plugins
@@ -39,7 +42,7 @@ class QuickModel:
 
 
 def quick_registry(*listeners: Listener) -> Registry:
-    """Return the installed plugins, the quick model, and these listeners."""
+    """Return the installed plugins, the quick model, the kit that asks much, and these listeners."""
 
     @hookimpl
     def register_clients(register: Callable[[ClientPlugin], None]) -> None:
@@ -50,7 +53,13 @@ def quick_registry(*listeners: Listener) -> Registry:
         for listener in listeners:
             register(listener)
 
-    plugin = SimpleNamespace(register_clients=register_clients, register_listeners=register_listeners)
+    @hookimpl
+    def register_kits(register: Callable[[Kit], None]) -> None:
+        register(MANY)
+
+    plugin = SimpleNamespace(
+        register_clients=register_clients, register_listeners=register_listeners, register_kits=register_kits
+    )
     return load_plugins([("quick", plugin)])
 
 

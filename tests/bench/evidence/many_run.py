@@ -8,67 +8,35 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 import resource
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.bench.many_kit import MANY
 from tests.bench.quick_model import quick_registry, quick_settings
 
+from planlang import compile as compile_program
 from planloom.api import open_with
 from planloom.listeners import Listener
+from planloom.loom import Job, Loom, Outcome
+from planloom.money import micro_of
 from planloom.processes import seldom_collected
 from planloom.stores import Event
-from planloom.testing.looms import run_plan
+from planloom.words import build_vocabulary
 
 IN_FLIGHT = 500
-PIECE_CHARACTERS, PIECES, SHARED_CHARACTERS, TAIL_CHARACTERS = 1_000, 1_000, 240_000, 10_000
 PLAN = """\
-pieces = args["pieces"]
-size = len(pieces)
 phases = args["phases"]
 done = 0
 for n in range(phases):
     phase(f"Part {n}")
-    short = parallel([lambda i=i: agent(pieces[i % size] + " " + pieces[(i * 7 + i // size) % size], label=f"{i}")
-        for i in range(n, args["short"], phases)])
-    long = parallel([lambda i=i: agent(args["tail"] + f" {i}", system=args["shared"], label=f"long {i}")
-        for i in range(n, args["long"], phases)])
+    short = parallel([lambda i=i: ask_short(i) for i in range(n, args["short"], phases)])
+    long = parallel([lambda i=i: ask_long(i) for i in range(n, args["long"], phases)])
     done = done + len([one for one in short + long if one is not None])
 result = done
 """
-
-_WORDS = [f"word{n}" for n in range(3_000)]
-
-
-def text(seed: int, characters: int) -> str:
-    """Return words that compress about as prose does."""
-    return " ".join(random.Random(seed).choices(_WORDS, k=characters // 6))[:characters]
-
-
-def arguments(short: int, long: int, phases: int) -> dict[str, Any]:
-    """Return the plan's arguments: pieces that questions are made of, and what the long ones share."""
-    return {
-        "pieces": [text(number, PIECE_CHARACTERS) for number in range(PIECES)],
-        "shared": text(-1, SHARED_CHARACTERS),
-        "tail": text(-2, TAIL_CHARACTERS),
-        "short": short,
-        "long": long,
-        "phases": phases,
-    }
-
-
-def contents(given: dict[str, Any]) -> Iterator[str]:
-    """Yield every distinct text of the questions, once."""
-    pieces, size = given["pieces"], PIECES
-    for i in range(given["short"]):
-        yield pieces[i % size] + " " + pieces[(i * 7 + i // size) % size]
-    yield given["shared"]
-    for i in range(given["long"]):
-        yield given["tail"] + f" {i}"
 
 
 class FirstAnswer:
@@ -94,7 +62,7 @@ async def main(store: str, short: int, long: int, phases: int, cap: float) -> di
         if runs:
             outcome = await (await loom.resume(runs[0].id, cap=cap))
         else:  # no rehearsal: it would say that the cap is too low
-            outcome = await run_plan(loom.loom, PLAN, cap=cap, args=arguments(short, long, phases))
+            outcome = await _begin(loom.loom, {"short": short, "long": long, "phases": phases}, cap)
     return {
         "run": outcome.run_id,
         "status": outcome.status,
@@ -105,6 +73,12 @@ async def main(store: str, short: int, long: int, phases: int, cap: float) -> di
         "to_first_answer": {"wall_s": first.wall_s, "cpu_s": first.cpu_s},
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
+
+
+async def _begin(loom: Loom, args: dict[str, int], cap: float) -> Outcome:
+    job = Job(title="Many", kits=(MANY,), works={MANY.name: MANY.open("", {})}, args=args, cap=micro_of(cap))
+    program = compile_program(PLAN, build_vocabulary(loom.registry, loom.settings, job.kits))
+    return await loom.run(job, program, PLAN)
 
 
 if __name__ == "__main__":
