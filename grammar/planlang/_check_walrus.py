@@ -30,6 +30,9 @@ def _say(survey: Survey, node: n.Refused) -> None:
         if isinstance(outer, n.Clause) and inner in outer.conditions:
             _in_condition(survey, node, inner, name, value)
             return
+        if isinstance(outer, n.Clause) and inner is outer.iterable and not _first_iterable(survey.parent[outer], node):
+            hint = f"put `for {name} in [{value}]` before this `for`, and only `{name}` here."
+            break
         if isinstance(outer, _COMPREHENSIONS) and not _first_iterable(outer, node):
             hint = f"put `for {name} in [{value}]` behind the last `for` or `if`, and only `{name}` here."
             break
