@@ -89,8 +89,10 @@ def _run(arguments: list[str]) -> int:
         return _fail(f"{error.format_message().rstrip('.')}{where}", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return _fail("cancelled; every answer that came is kept: run the same command again to go on", 130)
-    except BrokenPipeError:
-        # Whoever read our output went away; nothing is left to say to them.
+    except SystemExit as ended:
+        if not isinstance(ended.__context__, BrokenPipeError):
+            raise
+        # Whoever read our output went away, which click takes for a failure; nothing is left to say to them.
         silence(sys.stdout)
         return 0
     except Exception as error:

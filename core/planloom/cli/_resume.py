@@ -29,7 +29,7 @@ from planloom.wording import counted
 
 from ._check import plan_name, read_plan
 from .app import CREDITS, App, app_command, argument_options, opened_store, read_arguments, say_console, trust_option
-from .running import approval_options, begin_detached, confirm, run_options, with_approval, wrap_up
+from .running import approval_options, begin_detached, confirm, run_options, tell, with_approval, wrap_up
 
 __all__ = ["replay", "resume"]
 
@@ -230,7 +230,7 @@ def replay(app: App, run: str, as_json: bool) -> int:
         async with open_with(app.registry, app.settings, read_only=True) as loom:
             replayed = await loom.replay(run)
         if as_json:
-            click.echo(json.dumps({"equal": replayed.equal, "result": replayed.outcome.result}, indent=2))
+            tell(json.dumps({"equal": replayed.equal, "result": replayed.outcome.result}, indent=2))
         say_console().print(Text(replayed.said))
         return 0 if replayed.equal else 1
 

@@ -21,6 +21,7 @@ from planloom.settings import Settings
 from planloom.terminal import outcome_line
 from planloom.visible import visible
 
+from ._streams import silence
 from .app import CREDITS, App, opened_store, out_console, say_console
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "repeat_option",
     "run_options",
     "show_result",
+    "tell",
     "with_approval",
     "wrap_up",
 ]
@@ -125,16 +127,24 @@ def wrap_up(desk: JobDesk, outcome: Outcome, reporter: str, *, as_json: bool = F
         return desk.finish(desk.registry.get("kit", reporter, Kit), outcome, out_console())
     say_console().print(Text(outcome_line(outcome)))
     if as_json:
-        click.echo(json.dumps({"result": outcome.result, "status": outcome.status, "error": outcome.error}, indent=2))
+        tell(json.dumps({"result": outcome.result, "status": outcome.status, "error": outcome.error}, indent=2))
     elif outcome.result is not None:
         show_result(outcome.result)
     if outcome.error:
-        click.echo(f"planloom: {visible(outcome.error)}", err=True)
+        tell(f"planloom: {visible(outcome.error)}", err=True)
     return outcome.exit_code
 
 
 def show_result(result: Any) -> None:
     """Print a text as it is for programs, and with its hidden characters named for a person."""
     text = result if isinstance(result, str) else json.dumps(result, indent=2)
-    # Without `color` click would take escape sequences out of what a program reads.
-    click.echo(visible(text) if sys.stdout.isatty() else text, color=True)
+    tell(visible(text) if sys.stdout.isatty() else text)
+
+
+def tell(text: str, *, err: bool = False) -> None:
+    """Print a text; whoever stops reading it changes nothing of how a run ended, nor its exit code."""
+    try:
+        # Without `color` click would take escape sequences out of what a program reads.
+        click.echo(text, err=err, color=True)
+    except BrokenPipeError:
+        silence(sys.stderr if err else sys.stdout)

@@ -11,6 +11,8 @@ import pytest
 if TYPE_CHECKING:
     from .conftest import Shell
 
+pytestmark = pytest.mark.command
+
 ODD_PLACES = [
     "a b.db",
     "é\U0001f600.db",

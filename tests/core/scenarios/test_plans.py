@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .conftest import Shell
 
 MakeShell = Callable[..., "Shell"]
+pytestmark = pytest.mark.command
 
 
 def some_bad(request: Received) -> Served:
