@@ -10,6 +10,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Coroutine, Iterable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar
 
 import attrs
@@ -31,7 +32,7 @@ from .money import Spent, show_credits
 from .planning import PLANNING, Planning, planning_key
 from .plugins import Registry
 from .settings import Settings
-from .stores import RunRow
+from .stores import Books, RunRow
 from .terminal import Progress, approve, run_cancellable, show_rehearsal
 from .words import build_vocabulary
 
@@ -64,6 +65,7 @@ class JobDesk:
     workers: int | None = None
     planned: Spent = attrs.field(factory=Spent)
     _budget: str = ""
+    _store_books: Books | None = None
 
     def write(self, kit: Kit, sheet: str, *, anew: bool = False) -> WrittenPlan:
         """Have the lead write the plan, unless it has written one for this job and no higher budget.
@@ -124,7 +126,7 @@ class JobDesk:
         vocabulary = build_vocabulary(self.registry, self.settings, self.job.kits)
         left = max(0, self.job.cap - self.planned.full_price)
         key = estimate_key(self.registry, self.settings, self.job, source, left)
-        facts = self.recall(_ESTIMATE, key)
+        facts, self._store_books = self._with_loom(partial(self._looked_up, key))
         if facts is not None:
             priced = recalled_plan(source, vocabulary, facts, name)
         else:
@@ -161,7 +163,20 @@ class JobDesk:
             raise
         self._decided(decision)
         self.console.print(Text(f"{decision.verdict} by {decision.who}: {decision.reason}"))
+        self._say_what_the_store_lacks(priced.rehearsal.credits_p90)
         return decision
+
+    async def _looked_up(self, key: str, loom: Loom) -> tuple[Any, Books | None]:
+        """Return the estimate of an earlier run under this key, and the books of the whole store."""
+        return loom.recall(self.job, _ESTIMATE, key), loom.store.store_books()
+
+    def _say_what_the_store_lacks(self, price: int) -> None:
+        books = self._store_books
+        if books is not None and books.left < price:
+            self.console.print(
+                f"all jobs of the store together have {show_credits(books.left)} of {show_credits(books.cap)} credits "
+                "left, and this one may stop there; `planloom store cap` raises that"
+            )
 
     def _decided(self, decision: Decision) -> None:
         kept = {**attrs.asdict(decision), "at": datetime.now(UTC).isoformat(timespec="seconds")}

@@ -43,6 +43,7 @@ def test_a_job_within_its_own_cap_stops_at_that_of_the_store_and_says_so(folder:
     assert run(folder, "first")[0] == 0
     code, remarks = run(folder, "second")
     assert (code, folder.server.total) == (5, 15)
+    assert "all jobs of the store together have 1.0 of 3.0 credits left, and this one may stop there" in remarks
     assert "paused at the budget of the store: 3 of 3 credits spent" in remarks
     assert (
         f"all jobs of the store {folder.path / 'store.db'} together have spent 3.0 of the 3.0 credits that it may "
