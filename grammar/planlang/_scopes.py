@@ -321,20 +321,16 @@ class _Walk:
     # ---- expressions
 
     def expression(self, node: n.Node) -> None:
-        if isinstance(node, n.Name):
-            self.load(node)
-        elif isinstance(node, n.Lambda):
-            self._defaults(node.parameters)
-            self.function(node)
-        elif isinstance(node, n.ListComp | n.SetComp | n.DictComp):
-            self.comprehension(node)
-        elif isinstance(node, n.Generator):
-            self.generator(node)
-        elif isinstance(node, n.Refused):
-            self.refused(node)
-        else:
+        visit = _EXPRESSIONS.get(type(node))
+        if visit is not None:
+            visit(self, node)
+        elif node.fields:
             for child in n.children(node):
                 self.expression(child)
+
+    def lambda_(self, node: n.Lambda) -> None:
+        self._defaults(node.parameters)
+        self.function(node)
 
     def comprehension(self, node: n.ListComp | n.SetComp | n.DictComp) -> None:
         self.expression(node.clauses[0].iterable)
@@ -395,5 +391,14 @@ _STATEMENTS: dict[type[n.Node], Callable[[_Walk, Any], None]] = {
     n.Return: _Walk.return_,
     n.Break: _Walk.break_,
     n.Continue: _Walk.continue_,
+    n.Refused: _Walk.refused,
+}
+_EXPRESSIONS: dict[type[n.Node], Callable[[_Walk, Any], None]] = {
+    n.Name: _Walk.load,
+    n.Lambda: _Walk.lambda_,
+    n.ListComp: _Walk.comprehension,
+    n.SetComp: _Walk.comprehension,
+    n.DictComp: _Walk.comprehension,
+    n.Generator: _Walk.generator,
     n.Refused: _Walk.refused,
 }
