@@ -24,6 +24,7 @@ one key twice in an object, different values     ``malformed`` when it is a key 
 a lone surrogate in the text                     U+FFFD in its place, since it cannot be stored
 the endpoint's key in the text                   ``[key]`` in its place
 an error object and no choices                   a fault by what it says (``_faults``)
+an error in a stream, behind a finish reason     no fault: the answer is whole
 HTML, other JSON, no choices, not UTF-8, empty   TransientError ``malformed``, its first 200 characters kept
 ===============================================  ==================================================================
 """

@@ -16,6 +16,7 @@ from planloom.questions import Question, Reply, message_of
 from planloom.testing.loopback import (
     Script,
     Served,
+    chunk_stream,
     completion,
     dropped,
     event_stream,
@@ -372,3 +373,38 @@ def test_that_an_answer_begins_is_said_once_however_it_arrives() -> None:
 @pytest.mark.parametrize("served", [json_answer({}, 500), dropped(), completion().cut(0)])
 def test_a_refusal_or_a_cut_connection_begins_no_answer(served: Served) -> None:
     assert beginnings(served) == 0
+
+
+# --- streams of several choices, and errors behind an answer
+
+
+def piece(text: str | None, reason: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"delta": {"content": text}, "finish_reason": reason, **more}]}
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [piece("ye", index=0), piece("n", index=1), piece("s", index=0), piece("o", "stop", index=1)],
+        [piece("no", index=1), piece("yes", index=0)],
+        [{"choices": [{"index": 1, "delta": {"content": "no"}}, {"index": 0, "delta": {"content": "yes"}}]}],
+        [piece("ye"), piece("s", index=None), piece("no", index=2)],
+    ],
+)
+def test_of_several_choices_in_a_stream_the_first_is_the_answer_and_nothing_else(chunks: list[dict[str, Any]]) -> None:
+    assert ask(chunk_stream(*chunks, piece(None, "stop", index=0))).text == "yes"
+
+
+def test_an_error_behind_the_end_of_an_answer_takes_nothing_from_it() -> None:
+    reply = ask(chunk_stream(piece("yes"), piece(None, "stop"), {"error": {"message": "boom"}}))
+    assert (reply.text, reply.whole) == ("yes", True)
+
+
+def test_a_stream_whose_reason_to_end_is_an_error_is_one() -> None:
+    failed = {**piece(None, "error"), "error": {"message": "upstream", "code": 502}}
+    assert fault(chunk_stream(piece("ye"), failed)).error_class == "server"
+
+
+def test_what_fails_in_the_middle_of_an_answer_may_be_billed() -> None:
+    caught = fault(chunk_stream(piece("ye"), {"error": {"message": "slow down", "code": 429}}))
+    assert (caught.error_class, caught.maybe_billed) == ("rate_limited", True)

@@ -127,7 +127,8 @@ class FaultTable:
         refusal = self.refusal_in(value, answer.body)
         wait_s = wait_asked_s(answer.headers, now, refusal.words)
         if re.fullmatch(r"[45]\d\d", refusal.code):
-            return self._of(int(refusal.code), refusal, wait_s)
+            status = int(refusal.code)
+            return self._fault(_kind_of(status, refusal), status, refusal, wait_s, "", True)
         return self._fault(_kind_by_words(refusal.words), answer.status, refusal, wait_s, "with an error: ", True)
 
     def malformed(self, answer: Answer, reason: str) -> ModelError:
