@@ -17,7 +17,6 @@ from planloom import StoreError
 from planloom.questions import Question, Reply
 from planloom.stores import (
     Answered,
-    Books,
     Event,
     Granted,
     OpenElsewhere,
@@ -38,16 +37,12 @@ from ._shelf import Questions, Shelved
 from ._till import Till
 
 __all__ = [
-    "CONFIGURED_CAP",
     "FREES",
     "AppendEvents",
-    "CapStore",
     "ClaimRun",
-    "ConfigureCap",
     "End",
     "Flush",
     "MarkUncertain",
-    "OpenBudget",
     "Operation",
     "PostRequest",
     "Release",
@@ -55,7 +50,6 @@ __all__ = [
     "Reserve",
     "SaveRun",
     "SaveThreads",
-    "SetCap",
     "Settle",
     "Transaction",
     "WriteJournal",
@@ -245,64 +239,6 @@ def _number(call_id: str, where: str) -> int:
     if not is_call_id(call_id):
         raise StoreError(f"the store {where} has no call `{call_id}`; settle a call where it was reserved")
     return int(call_id)
-
-
-@attrs.frozen
-class OpenBudget:
-    """Make a budget, or raise its cap."""
-
-    rank: ClassVar[int] = FREES
-    budget: str
-    cap: int
-
-    def apply(self, to: Transaction) -> Books:
-        """Return its books."""
-        return to.till.open_budget(clean(self.budget), self.cap).books()
-
-
-@attrs.frozen
-class SetCap:
-    """Change a budget's cap."""
-
-    rank: ClassVar[int] = FREES
-    budget: str
-    cap: int
-
-    def apply(self, to: Transaction) -> Books:
-        """Return its books."""
-        account = to.till.account(clean(self.budget))
-        to.till.set_cap(account, self.cap)
-        return account.books()
-
-
-@attrs.frozen
-class CapStore:
-    """Give the whole store a cap, or none."""
-
-    rank: ClassVar[int] = FREES
-    cap: int | None
-
-    def apply(self, to: Transaction) -> None:
-        """Change it."""
-        to.till.cap_store(self.cap)
-
-
-@attrs.frozen
-class ConfigureCap:
-    """Give the whole store the cap that a configuration says, unless it said that before."""
-
-    rank: ClassVar[int] = FREES
-    cap: int
-
-    def apply(self, to: Transaction) -> None:
-        """Change it where it is news."""
-        if to.connection.execute(CONFIGURED_CAP).fetchone() == (self.cap,):
-            return
-        to.connection.execute("INSERT OR REPLACE INTO meta VALUES ('cap_configured', ?)", (self.cap,))
-        to.till.cap_store(self.cap)
-
-
-CONFIGURED_CAP = "SELECT value FROM meta WHERE key = 'cap_configured'"
 
 
 # --- runs

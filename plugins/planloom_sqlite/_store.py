@@ -27,19 +27,16 @@ from planloom.stores import (
 )
 
 from . import _drivers, _events, _records
+from ._caps import CONFIGURED_CAP, CapStore, ConfigureCap, OpenBudget, SetCap
 from ._connections import MEMORY, Place, Readers, open_writer
 from ._faults import why_unwritable
 from ._ledger import ANSWER, VERSION, question_from, read_own_versions, read_replies, reply_from
 from ._operations import (
-    CONFIGURED_CAP,
     AppendEvents,
-    CapStore,
     ClaimRun,
-    ConfigureCap,
     End,
     Flush,
     MarkUncertain,
-    OpenBudget,
     Operation,
     PostRequest,
     Release,
@@ -47,7 +44,6 @@ from ._operations import (
     Reserve,
     SaveRun,
     SaveThreads,
-    SetCap,
     Settle,
     WriteJournal,
     check_amount,

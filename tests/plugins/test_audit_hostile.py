@@ -195,7 +195,7 @@ def test_a_file_that_changes_under_the_audit_is_named(code: Path, desk: Desk, mo
         desk.configure(server.url)
         exit_code, out, err = desk.audit(code, "--plan", "two.plan")
     assert exit_code == 3, err
-    assert "1 questions could not be asked: tools/dates.py has changed since the run began. Start the run again" in out
+    assert "1 question could not be asked: tools/dates.py has changed since the run began. Start the run again" in out
     assert "shop/prices.py:2" in out
 
 
