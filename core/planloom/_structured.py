@@ -77,7 +77,7 @@ def _read(text: str, schema: Schema) -> Reading:
     try:
         for raw in _candidates(text):
             try:
-                value = _strict(raw)
+                value = _strict(raw, mends=schema.read is not None)
             except _Refused as error:
                 refusals.append(f"top level: {error}"[:_PROBLEM_LENGTH])
                 continue
@@ -163,7 +163,13 @@ def _is_half(rest: str) -> bool:
     return any(literal.startswith(rest) for literal in _LITERALS)
 
 
-def _strict(raw: str) -> Any:
+def _strict(raw: str, *, mends: bool) -> Any:
+    """Return the value of a JSON text.
+
+    :param mends: whoever gets the value looks at each part, so that one number too many spoils no more than its own.
+    :raises _Refused: it has no agreed meaning, or no plan can hold it.
+    """
+
     def refuse(name: str) -> Any:
         raise _Refused(f"{name} is not a JSON number")
 
@@ -180,10 +186,12 @@ def _strict(raw: str) -> Any:
             raise _Refused(f"{digits[:20]} is too large a number")
         return number
 
-    def held(digits: str) -> int:
-        if len(digits) > _MAX_DIGITS or (number := int(digits)) not in _INTEGERS:
-            raise _Refused(f"{digits[:20]} is too large a number")
-        return number
+    def held(digits: str) -> int | float:
+        if len(digits) <= _MAX_DIGITS and (number := int(digits)) in _INTEGERS:
+            return number
+        if mends:
+            return finite(digits)
+        raise _Refused(f"{digits[:20]} is too large a number")
 
     def parse(text: str) -> Any:
         return json.loads(text, parse_constant=refuse, object_pairs_hook=unique, parse_float=finite, parse_int=held)

@@ -28,6 +28,15 @@ ITEMS = Schema(
 )
 
 
+MENDED = Schema(name="mended", shown=FINDINGS.shown, read={"type": "object", "required": ["findings"]})
+
+
+def test_a_number_too_large_spoils_no_whole_answer_of_those_that_are_mended_part_by_part() -> None:
+    reading = read_answer(f'{{"findings": [{{"line": {10**40}}}, {{"line": 2}}]}}', MENDED)
+    assert reading.value == {"findings": [{"line": 1e40}, {"line": 2}]}
+    assert not read_answer(f'{{"findings": [{"9" * 400}]}}', MENDED).ok
+
+
 def nested(depth: int) -> list[Any]:
     """Return empty lists in one another."""
     value: list[Any] = []
