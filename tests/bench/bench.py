@@ -65,15 +65,15 @@ def spent_by(*command: str, folder: Path, code: int = 0) -> Spent:
     :raises RuntimeError: it ended with another exit code.
     """
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(command, cwd=folder, env=_environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, env=as_installed(), capture_output=True, text=True, check=False)
     wall_s, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != code:
         raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return Spent(wall_s=wall_s, cpu_s=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def _environment() -> dict[str, str]:
-    """Compiled modules are kept, as they are where planloom is installed."""
+def as_installed() -> dict[str, str]:
+    """Return an environment in which compiled modules are kept, as they are where planloom is installed."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return kept | {"PYTHONPYCACHEPREFIX": COMPILED}
 

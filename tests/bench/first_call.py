@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-from tests.bench.bench import write_tree
+from tests.bench.bench import as_installed, write_tree
 from tests.bench.evidence._section import Row, Section, table
 
 from planloom.testing.loopback import Received, Served, completion, serving
@@ -30,7 +30,6 @@ TRACED = Path(__file__).with_name("evidence") / "traced_start.py"
 WANTED_S = 0.5
 REPEATS, TRACED_REPEATS = 10, 3
 PATIENCE_S = 60.0
-COMPILED = str(Path(tempfile.gettempdir()) / "planloom-bench-compiled")
 FILES = 100
 ONE_PLAN = 'result = agent("is it so?")\n'
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -87,7 +86,6 @@ def to_first_call(folder: Path, command: list[str]) -> Taken:
     """
     shutil.rmtree(folder / ".planloom", ignore_errors=True)
     first = FirstRequest()
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with serving(first.answer) as server, (folder / "said.txt").open("wb") as said:
         (folder / "planloom.toml").write_text(configuration(server.url), encoding="utf-8")
         began_s = time.monotonic()
@@ -97,7 +95,7 @@ def to_first_call(folder: Path, command: list[str]) -> Taken:
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,
-            env=environment | {"PYTHONPYCACHEPREFIX": COMPILED},
+            env=as_installed(),
         )
         came = first.came.wait(PATIENCE_S)
         process.kill()
