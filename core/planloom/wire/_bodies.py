@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 __all__ = ["Ambiguous", "count_in", "mapping_in", "parse_json", "storable", "text_in"]
@@ -25,6 +26,12 @@ def parse_json(body: bytes | str, read_keys: frozenset[str] = frozenset()) -> An
     :raises ValueError: it is no JSON, or :class:`Ambiguous`. :raises RecursionError: it is nested too deeply.
     """
 
+    text = body if isinstance(body, str) else body.decode(json.detect_encoding(body), "surrogatepass")
+    return _decoder(read_keys).decode(text)
+
+
+@lru_cache(maxsize=16)  # making one takes as long as reading a short answer with it
+def _decoder(read_keys: frozenset[str]) -> json.JSONDecoder:
     def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) != len(pairs):
@@ -33,7 +40,7 @@ def parse_json(body: bytes | str, read_keys: frozenset[str] = frozenset()) -> An
                     raise Ambiguous(f"`{key}` stands twice in one object")
         return value
 
-    return json.loads(body, object_pairs_hook=as_object, parse_constant=lambda _name: None)
+    return json.JSONDecoder(object_pairs_hook=as_object, parse_constant=lambda _name: None)
 
 
 def storable(text: str) -> str:

@@ -17,6 +17,8 @@ __all__ = ["Dialect", "WireClient"]
 
 LONG_BYTES = 1024 * 1024  # a longer answer is parsed in a thread: it would hold up every other call for 10 ms and more
 
+_WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
 
 class Dialect(Protocol):
     """How one kind of server is asked and answers."""
@@ -75,7 +77,7 @@ class WireClient:
 
 def _written(request: dict[str, Any]) -> bytes:
     try:
-        return json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
+        return _WRITER.encode(request).encode()
     except (TypeError, ValueError) as error:
         raise PermanentError(
             f"the question cannot be written as JSON: {error}; look at its parameters and at the text of its messages",
