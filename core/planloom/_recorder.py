@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import attrs
 
@@ -24,8 +24,10 @@ from .stores import Event, Store, ThreadRow
 __all__ = ["Recorder"]
 
 _log = logging.getLogger("planloom")
+T = TypeVar("T")
 
 _GATHER_S = 0.1
+_LOT = 128
 _WAITS_S = 1.0
 
 
@@ -181,13 +183,17 @@ class Recorder:
 
     async def _commit(self, store: Store, events: list[Event], threads: list[ThreadRow]) -> None:
         async def write() -> None:
-            # Both in one batch of the store: what waits for the one is told with the other.
-            writes = [store.save_threads(threads)] if threads else []
-            if events:
-                writes.append(store.append_events(self._run, events))
+            # In lots, between which a store may write what calls wait for.
+            writes = [store.save_threads(lot) for lot in _lots(threads)]
+            writes += [store.append_events(self._run, lot) for lot in _lots(events)]
             for fault in await asyncio.gather(*writes, return_exceptions=True):
                 if fault is not None:
                     raise fault
 
         assert self._disk is not None
         await self._disk.keep(write)
+
+
+def _lots(rows: list[T]) -> Iterator[list[T]]:
+    for first in range(0, len(rows), _LOT):
+        yield rows[first : first + _LOT]

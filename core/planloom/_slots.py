@@ -1,9 +1,9 @@
 """How many calls an endpoint gets at once: found by trying, shared fairly, and none while it asked to be left alone.
 
-The number in flight starts at sixteen, or at a quarter of a limit above sixty-four (who sets one knows a server that
-takes it), and doubles each round trip (one more for each answer) until the server refuses for its load; then it is
-halved, once a round trip, and grows by one a round trip. Just below the number that was last refused it grows sixteen
-times more slowly, so that a server with a fixed limit is not asked for more every few calls.
+The number in flight starts at half the limit, and at sixteen at least (who sets a high limit knows a server that takes
+it), and doubles each round trip (one more for each answer) until the server refuses for its load; then it is halved,
+once a round trip, and grows by one a round trip. Just below the number that was last refused it grows sixteen times
+more slowly, so that a server with a fixed limit is not asked for more every few calls.
 Halving needs a sign that others are being served: a server that refuses everybody does so for another reason.
 
 A server that says when to come back (``Retry-After``) holds every worker of its endpoint, and one whose account is used
@@ -25,7 +25,6 @@ from .clients import QuotaError
 __all__ = ["Share", "Slots"]
 
 _START = 16
-_SHARE_AT_START = 4
 _CAUTION = 16
 # Another process gives a slot up without a word; between two looks one may lie idle for this long.
 _MACHINE_POLL_S = 0.02
@@ -77,7 +76,7 @@ class Slots:
         self.name = name
         self.answers = 0
         self._limit = limit
-        self._window = float(min(max(_START, limit // _SHARE_AT_START), limit))
+        self._window = float(min(max(_START, limit // 2), limit))
         self._refused_at = math.inf
         self._ramping = True
         self._served = True

@@ -264,6 +264,11 @@ class SaveThreads:
     rank: ClassVar[int] = RECORDS
     threads: Sequence[ThreadRow]
 
+    @property
+    def rows(self) -> int:
+        """How many rows it writes."""
+        return len(self.threads)
+
     def apply(self, to: Transaction) -> None:
         """Write the rows."""
         for run in {row.run for row in self.threads}:
@@ -279,6 +284,11 @@ class AppendEvents:
     rank: ClassVar[int] = RECORDS
     run: str
     events: Sequence[Event]
+
+    @property
+    def rows(self) -> int:
+        """How many rows it writes."""
+        return len(self.events)
 
     def apply(self, to: Transaction) -> None:
         """Write one row an event."""

@@ -1,8 +1,9 @@
 """The one thread that writes: it commits whatever waits, all of it in one transaction, and then tells who waits.
 
-While one commit is on its way to the disk the next batch gathers by itself, so batches grow as the disk is slow; there
-is no timer and no upper bound. When an operation fails by its own fault its batch is undone and each operation gets a
-transaction of its own. When the store fails (full, locked) every waiter is told, and the thread lives on.
+While one commit is on its way to the disk the next batch gathers by itself, so batches grow as the disk is slow. There
+is no timer, and no upper bound but for the rows of threads and events, which nobody waits for. When an operation fails
+by its own fault its batch is undone and each operation gets a transaction of its own. When the store fails (full,
+locked) every waiter is told, and the thread lives on.
 
 SQLite writes on into a file that somebody deleted or replaced, and what it writes ends with the process. So the file is
 looked at before each commit.
@@ -27,11 +28,14 @@ from ._connections import MEMORY, Readers
 from ._faults import concerns_the_store, store_fault
 from ._operations import (
     FREES,
+    AppendEvents,
     End,
+    Flush,
     MarkUncertain,
     Operation,
     Release,
     Reserve,
+    SaveThreads,
     Settle,
     Transaction,
     is_call_id,
@@ -43,6 +47,9 @@ from ._shelf import PartShelf, Questions
 from ._till import Till
 
 __all__ = ["Writer"]
+
+MOST_ROWS = 256
+"""Rows of threads and events in one commit, unless a single operation has more."""
 
 
 class _Waiter(NamedTuple):
@@ -92,6 +99,7 @@ class Writer:
         self._gathered: list[_Waiter] = []
         self._gathers: asyncio.AbstractEventLoop | None = None
         self._queue: queue.SimpleQueue[list[_Waiter]] = queue.SimpleQueue()
+        self._later: list[_Waiter] = []
         self._ended = False
         # A daemon: a program that ends without closing its store must not hang.
         self._thread = threading.Thread(target=self._run, name="planloom-store", daemon=True)
@@ -151,6 +159,7 @@ class Writer:
             self._serve()
         finally:
             self._ended = True
+            self._queue.put(self._later)
             self._refuse_rest()
 
     def _refuse_rest(self) -> None:
@@ -172,13 +181,16 @@ class Writer:
             self._tell(batch, outcomes)
 
     def _take(self) -> list[_Waiter]:
-        """Wait for something to write, or for the time to renew the lease; take all there is, in order of rank."""
-        batch: list[_Waiter] = []
+        """Wait for something to write, or for the time to renew the lease; take all there is, in order of rank, but of
+        threads and events only so many rows: who has an answer or a question must not wait for hundreds of them."""
+        batch, self._later = self._later, []
         with suppress(queue.Empty):
-            batch += self._queue.get(timeout=self._owner.renew_every_s)
+            batch += self._queue.get(timeout=0 if batch else self._owner.renew_every_s)
             while True:
                 batch += self._queue.get_nowait()
         batch = [w for w in batch if not (w.abandoned and isinstance(w.operation, Reserve))]
+        if not any(isinstance(waiter.operation, (Flush, End)) for waiter in batch):
+            batch, self._later = _shortened(batch)
         return sorted(batch, key=lambda waiter: waiter.operation.rank)
 
     def _outcomes(self, batch: Sequence[_Waiter]) -> list[Any]:
@@ -321,6 +333,21 @@ class Writer:
     def _take_back(self, outcome: Any) -> None:
         if isinstance(outcome, Granted):
             self.abandon(outcome)
+
+
+def _shortened(batch: Sequence[_Waiter]) -> tuple[list[_Waiter], list[_Waiter]]:
+    """Return what to write now and what later, each in the order in which it was asked for."""
+    now: list[_Waiter] = []
+    later: list[_Waiter] = []
+    rows = 0
+    for waiter in batch:
+        if isinstance(waiter.operation, (SaveThreads, AppendEvents)):
+            rows += waiter.operation.rows
+            if later or (rows > MOST_ROWS and rows > waiter.operation.rows):
+                later.append(waiter)
+                continue
+        now.append(waiter)
+    return now, later
 
 
 def _file_at(where: str) -> tuple[int, int] | None:

@@ -63,25 +63,19 @@ async def busy_after(server: Server, share: Share, calls: int, seconds: list[flo
     return seen
 
 
-def test_calls_in_flight_double_each_round_trip_from_sixteen_up_to_the_limit() -> None:
+@pytest.mark.parametrize(("limit", "busy"), [(20, [16, 20]), (100, [50, 100]), (501, [250, 500, 501])])
+def test_calls_in_flight_double_each_round_trip_from_half_the_limit(limit: int, busy: list[int]) -> None:
     async def scenario() -> None:
-        server = Server(Slots(60))
-        assert await busy_after(server, Share(1_000), 300, [0.5, 1.5, 2.5, 3.5]) == [16, 32, 60, 60]
-
-    played(scenario())
-
-
-def test_calls_in_flight_begin_with_a_quarter_of_a_high_limit() -> None:
-    async def scenario() -> None:
-        server = Server(Slots(500))
-        assert await busy_after(server, Share(1_000), 1_500, [0.5, 1.5, 2.5]) == [125, 250, 500]
+        server = Server(Slots(limit))
+        seconds = [number + 0.5 for number in range(len(busy))]
+        assert await busy_after(server, Share(1_000), 5 * limit, seconds) == busy
 
     played(scenario())
 
 
 def test_each_of_the_answers_that_come_before_any_slot_is_given_back_counts() -> None:
     async def scenario() -> None:
-        slots, share = Slots(60), Share(100)
+        slots, share = Slots(32), Share(100)
         first = [await slots.acquire(share) for _ in range(16)]
         waiting = [asyncio.ensure_future(slots.acquire(share)) for _ in range(16)]
         await asyncio.sleep(0)

@@ -11,7 +11,7 @@ import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planloom.stores import Granted, OverCap
+from planloom.stores import Event, Granted, OverCap
 from planloom.testing.store_samples import JOB, a_question, a_reply, ask_for, books, grant
 from planloom_sqlite import SqliteStore, check_store, open_store
 from planloom_sqlite._writer import Writer
@@ -176,5 +176,39 @@ def test_what_is_asked_for_in_one_turn_of_the_loop_is_one_commit(tmp_path: Path)
         assert all(isinstance(result, Granted) for result in results)
         assert len(commits) == 1
         await store.close()
+
+    asyncio.run(scenario())
+
+
+def _hundred(first: int) -> list[Event]:
+    return [Event(seq=seq, t=float(seq), type="run.log", data={}) for seq in range(first, first + 100)]
+
+
+def test_calls_wait_for_no_more_than_a_few_hundred_rows_of_events(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = open_store(tmp_path / "store.db")
+        await store.open_budget(JOB, 1_000)
+        lots = [_hundred(first) for first in range(1, 1_001, 100)]
+        written = [asyncio.ensure_future(store.append_events("r", lot)) for lot in lots]
+        await asyncio.sleep(0)
+        await grant(store, a_question(1))
+        assert sum(write.done() for write in written) in (2, 4)
+        await asyncio.gather(*written)
+        assert [event.seq for event in store.events("r")] == list(range(1, 1_001))
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_what_was_held_back_is_written_before_a_store_closes(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = open_store(tmp_path / "store.db")
+        for first in range(1, 1_001, 100):
+            asyncio.ensure_future(store.append_events("r", _hundred(first)))
+        await asyncio.sleep(0)
+        await store.close()
+        again = open_store(tmp_path / "store.db")
+        assert len(again.events("r")) == 1_000
+        await again.close()
 
     asyncio.run(scenario())
