@@ -203,10 +203,11 @@ def test_calls_wait_for_no_more_than_a_few_hundred_rows_of_events(tmp_path: Path
 def test_what_was_held_back_is_written_before_a_store_closes(tmp_path: Path) -> None:
     async def scenario() -> None:
         store = open_store(tmp_path / "store.db")
-        for first in range(1, 1_001, 100):
-            asyncio.ensure_future(store.append_events("r", _hundred(first)))
+        lots = [_hundred(first) for first in range(1, 1_001, 100)]
+        written = asyncio.gather(*(store.append_events("r", lot) for lot in lots))
         await asyncio.sleep(0)
         await store.close()
+        await written
         again = open_store(tmp_path / "store.db")
         assert len(again.events("r")) == 1_000
         await again.close()
