@@ -10,6 +10,8 @@ from decimal import ROUND_CEILING, Decimal
 
 import attrs
 
+from ._often_made import often_made
+
 __all__ = ["MICRO", "Price", "Spent", "Usage", "credits_of", "micro_of", "show_credits", "show_enough"]
 
 MICRO = 1_000_000
@@ -54,7 +56,7 @@ class Spent:
     full_price: int = 0
 
 
-@attrs.frozen(kw_only=True)
+@often_made(kw_only=True)
 class Usage:
     """Tokens of one call; each is ``None`` when the server did not say."""
 

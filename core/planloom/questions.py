@@ -11,7 +11,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -19,6 +18,7 @@ import attrs
 import rfc8785
 
 from ._errors import Misuse
+from ._often_made import often_made
 from .money import Usage
 
 __all__ = ["KEY_VERSION", "Message", "Parameters", "Part", "Question", "Reply", "canonical_json", "text_digest"]
@@ -108,7 +108,7 @@ class Part:
         return self._size_bytes
 
 
-@attrs.frozen
+@often_made
 class Message:
     """One message of a conversation.
 
@@ -178,7 +178,7 @@ def _as_parameters(values: Mapping[str, Any]) -> Parameters:
     return values if isinstance(values, Parameters) else Parameters(values)
 
 
-@attrs.frozen(kw_only=True)
+@often_made(kw_only=True)
 class Question:
     """Everything that is sent to a model, and which independent answer to it is wanted.
 
@@ -194,10 +194,21 @@ class Question:
     parameters: Parameters = attrs.field(converter=_as_parameters)
     sample: tuple[int, int] = (0, 0)
 
-    @cached_property
+    # A cached property of a class with slots is found by way of a failed look-up, which takes longer than the hashing.
+    _skeleton: bytes | None = attrs.field(default=None, init=False, eq=False, repr=False)
+    _fingerprint: str | None = attrs.field(default=None, init=False, eq=False, repr=False)
+
+    @property
     def skeleton(self) -> bytes:
         """Canonical JSON of the question with each part's text replaced by its hash; worked out once."""
-        # Canonical JSON sorts its keys, so that ready-made parts of it can be put in where they belong.
+        known = self._skeleton
+        if known is None:
+            known = self._spliced()
+            object.__setattr__(self, "_skeleton", known)
+        return known
+
+    def _spliced(self) -> bytes:
+        """Canonical JSON sorts its keys, so that ready-made parts of it can be put in where they belong."""
         messages = ",".join([_message_head(message) for message in self.messages])
         head = (
             f'{{"endpoint":{_quoted(self.endpoint)},"key_version":{KEY_VERSION},"messages":[{messages}],'
@@ -205,12 +216,16 @@ class Question:
         )
         return _utf8(head) + self.parameters.canonical + b',"sample":' + _canonical_sample(self.sample) + b"}"
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         """SHA-256 of the skeleton, in hex; worked out once."""
-        return hashlib.sha256(self.skeleton).hexdigest()
+        known = self._fingerprint
+        if known is None:
+            known = hashlib.sha256(self.skeleton).hexdigest()
+            object.__setattr__(self, "_fingerprint", known)
+        return known
 
-    @cached_property
+    @property
     def parts(self) -> tuple[Part, ...]:
         """The parts of all messages."""
         if len(self.messages) == 1:
@@ -225,7 +240,7 @@ class Question:
         return frame + sum([part.size_bytes for part in self.parts])
 
 
-@attrs.frozen(kw_only=True)
+@often_made(kw_only=True)
 class Reply:
     """What a model answered.
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import attrs
 
+from ._often_made import often_made
 from .questions import Question, Reply
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Books:
         return max(0, self.cap - self.spent - self.reserved - self.uncertain)
 
 
-@attrs.frozen
+@often_made
 class Granted:
     """The call may be sent; ``call_id`` names it until it is settled."""
 
@@ -107,7 +108,7 @@ class UncertainCall:
     sent_at: datetime | None
 
 
-@attrs.frozen(kw_only=True)
+@often_made(kw_only=True)
 class Event:
     """One line of a run's event stream; ``data`` holds the fields of its type as ``records`` name them.
 
@@ -143,7 +144,7 @@ class RunRow:
     error: str | None = None
 
 
-@attrs.frozen(kw_only=True)
+@often_made(kw_only=True)
 class ThreadRow:
     """What a worker leaves behind.
 

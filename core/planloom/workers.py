@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from ._often_made import often_made
 from .questions import Message, Part, canonical_json, message_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Asker", "Conversation", "Performed", "Schema", "WorkerRequest"]
 
 
-@attrs.frozen(kw_only=True)
+@often_made(kw_only=True)
 class Conversation:
     """What a worker is shown: ``prompt``, a blank line, ``data``; either may be empty. No system message when empty."""
 
@@ -65,7 +66,7 @@ class Schema:
         return Draft202012Validator(self.read or self.shown)
 
 
-@attrs.frozen(kw_only=True)
+@often_made(kw_only=True)
 class WorkerRequest:
     """One worker to start.
 
@@ -92,7 +93,7 @@ class WorkerRequest:
     phase: str | None = None
 
 
-@attrs.frozen(kw_only=True)
+@often_made(kw_only=True)
 class Asker:
     """Who asks, for the books and the events.
 
@@ -104,7 +105,7 @@ class Asker:
     started: Callable[[], None]
 
 
-@attrs.frozen(kw_only=True)
+@often_made(kw_only=True)
 class Performed:
     """What a worker brought back.
 
