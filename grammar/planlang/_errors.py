@@ -32,7 +32,7 @@ class PlanRejected(PlanError):
         self.problems = tuple(problems)
         blocking = [p for p in self.problems if p.severity == "problem"]
         first = f": {blocking[0].line}:{blocking[0].column}: {blocking[0].message}" if blocking else ""
-        super().__init__(f"the plan has {len(blocking)} problem(s){first}")
+        super().__init__(f"the plan has {len(blocking)} {'problem' if len(blocking) == 1 else 'problems'}{first}")
 
 
 class PlanFailed(PlanError):

@@ -73,6 +73,16 @@ def once(
     return scenario
 
 
+def test_a_question_that_cannot_be_sent_fails_its_worker_unasked(play: Play) -> None:
+    async def scenario(door: Doorway, server: LoopbackServer) -> None:
+        performed = await perform(door, "name.\ud800.py", schema=None)
+        assert (performed.value, server.total) == (None, 0)
+        assert performed.error is not None
+        assert performed.error.startswith("unsendable: the text holds a lone surrogate at character 5")
+
+    play([GOOD], scenario)
+
+
 def test_of_long_questions_that_start_together_each_is_hashed_in_a_turn_of_its_own(play: Play) -> None:
     async def scenario(door: Doorway, server: LoopbackServer) -> None:
         workers = ModelWorkers(door.door, settings_at("http://127.0.0.1:1/v1", ":memory:"))

@@ -8,7 +8,7 @@ from contextlib import closing
 
 from planloom.loom import Loom, RunControl
 from planloom.testing.looms import run_plan
-from planloom.testing.loopback import LoopbackServer, completion, json_answer
+from planloom.testing.loopback import LoopbackServer, json_answer
 
 from .plays import Play, echo, events, refusing
 
@@ -106,18 +106,6 @@ def test_a_plan_that_fails_says_where_and_closes_its_phase(play: Play) -> None:
         assert [event.type for event in events(loom, outcome)][-2:] == ["run.phase_ended", "run.ended"]
 
     play(echo, scenario)
-
-
-def test_a_question_that_cannot_be_sent_fails_its_worker_alone(play: Play) -> None:
-    source = 'odd = agent("1", schema={"type": "object"})\nresult = [agent(odd["n"]), agent("b")]\n'
-
-    async def scenario(loom: Loom, server: LoopbackServer) -> None:
-        outcome = await run_plan(loom, source)
-        assert (outcome.result, outcome.exit_code) == ([None, "fine"], 3)
-        (error,) = outcome.failures
-        assert error.startswith("unsendable: the text holds a lone surrogate")
-
-    play([completion('{"n": "\\ud800"}'), completion("fine")], scenario)
 
 
 def test_a_refused_key_fails_the_run_with_one_request(play: Play) -> None:
