@@ -9,6 +9,7 @@ from .former import read_former
 from .jobs import compile_plan
 from .loom import Loom, Outcome
 from .resuming import job_of
+from .status import status_now
 from .stores import RunRow
 from .wording import counted
 from .words import build_vocabulary
@@ -43,15 +44,15 @@ async def replay_run(loom: Loom, row: RunRow) -> Replayed:
     workers = int(row.facts.get("workers", loom.settings.workers))
     outcome = await loom.run(job, program, row.plan, former=former, mode="replay", workers=workers)
     equal = (outcome.status, outcome.result) == (row.status, row.result)
-    return Replayed(outcome=outcome, equal=equal, said=_said(row, outcome, equal))
+    return Replayed(outcome=outcome, equal=equal, said=_said(row, status_now(loom.store, row), outcome, equal))
 
 
-def _said(row: RunRow, outcome: Outcome, equal: bool) -> str:
+def _said(row: RunRow, status: str, outcome: Outcome, equal: bool) -> str:
     if equal:
         answers = counted(outcome.reused, "stored answer")
         return f"the replay of {row.id} gives the stored result, from {answers}; nothing was asked"
     if outcome.error is not None and outcome.status != row.status:
-        return f"the replay of {row.id}, which is {row.status}, came to no result: {outcome.error}"
+        return f"the replay of {row.id}, which is {status}, came to no result: {outcome.error}"
     return (
         f"the replay of {row.id} gives another result than the stored one; its record or its plan's words changed: "
         f"compare `planloom replay {row.id} --json` with `planloom show {row.id} --json`"

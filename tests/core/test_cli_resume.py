@@ -328,6 +328,17 @@ def test_a_replay_of_a_run_that_was_cut_short_says_what_it_lacks(folder_with: Ma
     assert "came to no result: replay met a question of role `worker`" in " ".join(remarks.split())
 
 
+def test_a_replay_of_a_run_whose_driver_died_does_not_call_it_running(folder_with: MakeFolder) -> None:
+    folder = folder_with(slow_echo, MANY.format(count=40))
+    process = folder.start("run", "job.plan")
+    folder.wait_for(process, 8)
+    process.kill()
+    process.communicate()
+    run = folder.newest().id
+    code, _, remarks = folder.run("replay", run)
+    assert (code, f"the replay of {run}, which is interrupted, came to no result" in remarks) == (1, True)
+
+
 def test_a_model_that_the_server_does_not_know_may_be_mended_before_the_run_is_resumed(
     folder_with: MakeFolder,
 ) -> None:
