@@ -16,7 +16,7 @@ __all__ = ["Deadline"]
 
 
 class Deadline:
-    """Ends what is done inside ``async with`` at a moment of the loop's clock, with ``TimeoutError``.
+    """Ends what is awaited inside ``with`` at a moment of the loop's clock, with ``TimeoutError``.
 
     :ivar at: that moment. :ivar expired: it came.
     """
@@ -27,7 +27,7 @@ class Deadline:
         self.at = at
         self.expired = False
 
-    async def __aenter__(self) -> Self:
+    def __enter__(self) -> Self:
         task = asyncio.current_task()
         assert task is not None
         self._task: asyncio.Task[Any] = task
@@ -46,7 +46,7 @@ class Deadline:
         self.expired = True
         self._task.cancel()
 
-    async def __aexit__(
+    def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         self._watch.remove(self)

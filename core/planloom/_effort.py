@@ -46,7 +46,7 @@ class Effort:
         began = clock()
         limit = Deadline(began + self._left_s)
         try:
-            async with limit:
+            with limit:
                 return await work
         except TimeoutError as error:
             if not limit.expired:

@@ -38,6 +38,7 @@ from ._till import Till
 
 __all__ = [
     "FREES",
+    "TAKES",
     "AppendEvents",
     "ClaimRun",
     "End",

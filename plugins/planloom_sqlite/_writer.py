@@ -28,6 +28,7 @@ from ._connections import MEMORY, Readers
 from ._faults import concerns_the_store, store_fault
 from ._operations import (
     FREES,
+    TAKES,
     AppendEvents,
     End,
     Flush,
@@ -49,7 +50,9 @@ from ._till import Till
 __all__ = ["Writer"]
 
 MOST_ROWS = 256
-"""Rows of threads and events in one commit, unless a single operation has more."""
+"""Rows of threads and events in a commit that calls wait for, unless a single operation has more."""
+MOST_ROWS_ALONE = 1_024
+"""The same in a commit that none waits for, though one may come meanwhile."""
 
 
 class _Waiter(NamedTuple):
@@ -339,11 +342,12 @@ def _shortened(batch: Sequence[_Waiter]) -> tuple[list[_Waiter], list[_Waiter]]:
     """Return what to write now and what later, each in the order in which it was asked for."""
     now: list[_Waiter] = []
     later: list[_Waiter] = []
-    rows = 0
+    waited_for = any(waiter.operation.rank in (FREES, TAKES) for waiter in batch)
+    rows, most = 0, MOST_ROWS if waited_for else MOST_ROWS_ALONE
     for waiter in batch:
         if isinstance(waiter.operation, (SaveThreads, AppendEvents)):
             rows += waiter.operation.rows
-            if later or (rows > MOST_ROWS and rows > waiter.operation.rows):
+            if later or (rows > most and rows > waiter.operation.rows):
                 later.append(waiter)
                 continue
         now.append(waiter)

@@ -14,7 +14,7 @@ async def _lasts(limit_s: float, *, moved_s: float | None = None) -> float:
     clock = asyncio.get_running_loop().time
     began = clock()
     try:
-        async with Deadline(began + limit_s) as deadline:
+        with Deadline(began + limit_s) as deadline:
             if moved_s is not None:
                 deadline.move(began + moved_s)
             await asyncio.sleep(1_000)
@@ -30,7 +30,7 @@ def test_what_takes_longer_ends_where_the_limit_was_moved_last(moved_s: float | 
 
 def test_what_is_done_in_time_is_left_alone() -> None:
     async def quick() -> str:
-        async with Deadline(asyncio.get_running_loop().time() + 10):
+        with Deadline(asyncio.get_running_loop().time() + 10):
             await asyncio.sleep(1)
         await asyncio.sleep(100)
         return "done"
@@ -40,7 +40,7 @@ def test_what_is_done_in_time_is_left_alone() -> None:
 
 def test_a_cancel_from_outside_stays_a_cancel() -> None:
     async def long() -> None:
-        async with Deadline(asyncio.get_running_loop().time() + 10):
+        with Deadline(asyncio.get_running_loop().time() + 10):
             await asyncio.sleep(1_000)
 
     async def cancelled() -> bool:
@@ -56,7 +56,7 @@ def test_a_cancel_from_outside_stays_a_cancel() -> None:
 def test_an_inner_limit_does_not_end_the_outer_one() -> None:
     async def nested() -> str:
         now = asyncio.get_running_loop().time()
-        async with Deadline(now + 100):
+        with Deadline(now + 100):
             assert await _lasts(10) == pytest.approx(10)
             await asyncio.sleep(1)
         return "done"

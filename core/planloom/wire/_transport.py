@@ -59,7 +59,7 @@ class HttpxExchange:
         watch = _Watch(self._origin.timeouts, clock())
         arriving = _Arriving(listener, self._body_limit_bytes)
         try:
-            async with Deadline(watch.deadline) as timer:
+            with Deadline(watch.deadline) as timer:
                 await self._post(body, arriving, watch, timer)
         except TimeoutError:
             fault = self._too_slow(watch)
