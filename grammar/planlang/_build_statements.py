@@ -208,17 +208,26 @@ def _del(b: Building, parts: Parts) -> n.Node:
 
 
 def _while(b: Building, parts: Parts) -> n.Node:
-    test = b.text_of(parts[1])
-    inside = parts[1].operands[0] if isinstance(parts[1], n.Compare) else parts[1]
-    if isinstance(inside, n.Refused) and inside.kind == "walrus":
-        name, value = b.source[inside.start : inside.mark[0]].strip("( "), b.text_of(inside.parts[0])
-        assigned = f"{name} = {value}"
-        left = f"{name}{b.source[inside.end : parts[1].end]}" if inside is not parts[1] else name
-        first = f" with `{assigned}` and `if not ({left}): break` as the first lines of its block"
-    else:
-        first = "" if test in ("True", "1") else f" with `if not ({test}): break` as the first line of its block"
+    """Make the node; a test that assigns is told by `_check_walrus`, which says where its values go."""
+    keyword, test, colon = parts[:3]
+    if ":=" in b.source[test.start : test.end] and _assigns(test):
+        inside = nodes_in(parts[1:])
+        end = max(node.end for node in inside)
+        return n.Refused(keyword.start, end, "while", (keyword.start, colon.end), inside, [])
+    shown = b.text_of(test)
+    first = "" if shown in ("True", "1") else f" with `if not ({shown}): break` as the first line of its block"
     hint = f"write `for attempt in range(100):`{first or ', and `break` when done'}."
-    return b.refused("while", Token("while", "while", parts[0].start, parts[2].end), parts[1:], [], hint)
+    return b.refused("while", Token("while", "while", keyword.start, colon.end), parts[1:], [], hint)
+
+
+def _assigns(node: n.Node) -> bool:
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, n.Refused) and node.kind == "walrus":
+            return True
+        waiting.extend(n.children(node))
+    return False
 
 
 def _try(b: Building, parts: Parts) -> n.Node:

@@ -34,6 +34,8 @@ _INSTEAD = {
     "read": "use the words for files; a plan opens none.",
     "write": "give the value in `result`; a plan writes no files.",
     "close": "delete this line; a plan opens nothing.",
+    "encode": "leave this call out: texts need no encoding.",
+    "decode": "leave this call out: texts need no decoding.",
     "then": "use the value in the next line: words that wait are simply called.",
     "catch": "test `if answer is None:` in the next line.",
 }
@@ -73,7 +75,7 @@ def _is_type(node: n.Node) -> bool:
 def _dropped(survey: Survey) -> set[n.Name]:
     """Return the names that refused statements bind, and those that are assigned what an import brings."""
     dropped = {name for node in survey.all(n.Refused) if node.kind in _DROPPED for name in node.binds}
-    imported = {name for node in survey.all(n.Refused) if node.kind == "import" for name in node.binds}
+    imported = imported_names(survey)
     for assign in sorted(survey.all(n.Assign), key=lambda node: node.start):
         inside = _receivers(assign.value)
         if inside and _foreign(survey, inside[-1], imported):
@@ -93,9 +95,13 @@ def _foreign(survey: Survey, root: n.Node, imported: set[n.Name]) -> bool:
     return binding is not None and any(write in imported for write in binding.writes)
 
 
-def asks_dropped(survey: Survey, node: n.Node) -> bool:
+def imported_names(survey: Survey) -> set[n.Name]:
+    """Return the names that imports bind."""
+    return {name for refused in survey.all(n.Refused) if refused.kind == "import" for name in refused.binds}
+
+
+def asks_dropped(survey: Survey, node: n.Node, imported: set[n.Name]) -> bool:
     """Say whether ``node`` is given to something of an import, as in ``logging.getLogger(__name__)``."""
-    imported = {name for refused in survey.all(n.Refused) if refused.kind == "import" for name in refused.binds}
     calls = [outer for outer in survey.above(node) if isinstance(outer, n.Call | n.MethodCall)]
     return any(_foreign(survey, _receivers(call)[-1], imported) for call in calls)
 
@@ -110,7 +116,7 @@ def _told_elsewhere(survey: Survey, node: n.Node, root: n.Node, dropped: set[n.N
     return binding is not None and any(write in dropped for write in binding.writes)
 
 
-_OF_NUMBERS = frozenset(("math", "np", "numpy"))
+_OF_NUMBERS = frozenset(("Math", "math", "np", "numpy"))
 """Modules with a ``log`` that writes nothing."""
 
 
@@ -254,7 +260,9 @@ def _method(survey: Survey, node: n.MethodCall) -> None:
     elif isinstance(node.receiver, n.Constant | n.FString):
         hint = "use a word, a builtin or another method of texts."
     else:
-        hint = f'use a word or a builtin; for an item of a dict `{survey.text(node.receiver)}["{node.name}"]`.'
+        shown = survey.text(node.receiver)
+        shown = "d" if shown == "..." else shown
+        hint = f'use a word or a builtin; for an item of a dict `{shown}["{node.name}"]`.'
     survey.complain("PL061", node.name_start, node.name_end, message, hint)
 
 

@@ -227,19 +227,22 @@ def one_text(survey: Survey, args: list[n.Node]) -> str:
     marked = with_values(survey, args[0], args[1:])
     if marked:
         return marked
-    parts: list[str] = []
-    for arg in args:
-        shown = survey.text(arg)
-        plain = isinstance(arg, n.Constant) and isinstance(arg.value, str)
-        if shown == "..." or (plain and (len(shown) < 2 or shown[0] not in "'\"" or shown[:3] in ('"""', "'''"))):
-            return ""
-        inlined = isinstance(arg, n.FString) and shown[:2] in ('f"', "f'") and shown.count(shown[1]) == 2
-        if inlined:
-            parts.append(shown[2:-1])
-        else:
-            parts.append(shown[1:-1].replace("{", "{{").replace("}", "}}") if plain else f"{{{shown}}}")
+    parts = [_inlined(survey, arg) for arg in args]
     made = f'f"{" ".join(parts)}"'
-    return made if len(made) <= 100 and not any('"' in part for part in parts) and "`" not in made else ""
+    return made if all(parts) and len(made) <= 100 and not any(c in made[2:-1] for c in '"`') else ""
+
+
+def _inlined(survey: Survey, node: n.Node) -> str:
+    """Return what stands for a value in an f-string: a text as it is, else a field; or nothing."""
+    shown = survey.text(node)
+    if shown == "..." or isinstance(node, n.Starred):
+        return ""
+    if isinstance(node, n.FString) and shown[:2] in ('f"', "f'") and shown.count(shown[1]) == 2:
+        return shown[2:-1]
+    if isinstance(node, n.Constant) and isinstance(node.value, str):
+        plain = shown[0] in "'\"" and shown.count(shown[0]) == 2
+        return shown[1:-1].replace("{", "{{").replace("}", "}}") if plain else ""
+    return f"{{{' ' * shown.startswith('{')}{shown}}}"
 
 
 def _named(survey: Survey, value: n.Node) -> list[n.Constant]:
@@ -314,9 +317,10 @@ def bare(signature: Signature) -> str:
 
 
 def is_function(survey: Survey, node: n.Node) -> bool:
-    """Say whether ``node`` is a lambda, or the name of one or of a ``def``."""
+    """Say whether ``node`` is a lambda, or a name of nothing but functions."""
     binding = survey.names.of.get(node) if isinstance(node, n.Name) else None
-    return isinstance(node, n.Lambda) or (binding is not None and binding in survey.functions)
+    functions = survey.functions.get(binding, ()) if binding is not None else ()
+    return isinstance(node, n.Lambda) or (binding is not None and 0 < len(functions) == len(binding.writes))
 
 
 def _takes_thunks(word: Word) -> bool:
@@ -328,6 +332,17 @@ def _named_by_others(survey: Survey, call: n.Call, word: Word) -> list[n.Node]:
     """Return what other tools' keywords hold, as in ``parallel(items=xs, fn=f)``, where one of them is a function."""
     found = [keyword.value for keyword in call.keywords if keyword.name not in word.signature.parameters]
     return found if any(is_function(survey, value) for value in found) else []
+
+
+def _passed_on(survey: Survey, node: n.Node) -> bool:
+    """Say whether ``node`` is a parameter, as in ``def run(*args): return parallel(*args)``: one list may be in it."""
+    binding = survey.names.of.get(node) if isinstance(node, n.Name) else None
+    return binding is not None and binding.is_parameter
+
+
+def _as_list(survey: Survey, node: n.Node) -> str:
+    shown = survey.text(node)
+    return f"[{shown[1:-1]}]" if isinstance(node, n.Generator) and shown != "..." else shown
 
 
 def _thunks_split(survey: Survey, call: n.Call, word: Word) -> bool:
@@ -346,9 +361,9 @@ def _thunks_split(survey: Survey, call: n.Call, word: Word) -> bool:
         )
         survey.complain("PL114", first, last, message, hint)
         return True
-    if len(call.args) == 1 and isinstance(call.args[0], n.Starred):
+    if len(call.args) == 1 and isinstance(call.args[0], n.Starred) and not _passed_on(survey, call.args[0].value):
         message = f"`{word.name}` takes its functions in one list"
-        survey.at("PL114", call.args[0], message, f"write `{survey.text(call.args[0].value)}`, without the `*`.")
+        survey.at("PL114", call.args[0], message, f"write `{_as_list(survey, call.args[0].value)}`, without the `*`.")
         return True
     given = [*call.args, *_named_by_others(survey, call, word)]
     if len(given) != 2:

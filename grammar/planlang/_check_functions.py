@@ -43,7 +43,7 @@ def _not_iterable(survey: Survey, node: n.Node) -> None:
 
 
 def _whole_numbers(survey: Survey) -> None:
-    """Name a quotient where only whole numbers can stand: in ``range``, in a slice, as the place in a list."""
+    """Name a quotient where only whole numbers can stand: in ``range`` and in a slice."""
     for call in survey.all(n.Call):
         if isinstance(call.function, n.Name) and call.function.kind == n.BUILTIN and call.function.id == "range":
             for argument in call.args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from . import _nodes as n
-from ._check_attributes import asks_dropped, calls_word
+from ._check_attributes import asks_dropped, calls_word, imported_names
 from ._check_calls import one_text
 from ._modules import hint_of_function, without_line, without_stop
 from ._names import BUILTINS, ELSEWHERE, NOT_BUILTINS, RENAMED
@@ -54,6 +54,7 @@ def _underscores(survey: Survey) -> None:
     for keyword in survey.all(n.Keyword):
         name = keyword.name or ""
         names += [n.Name(keyword.start, keyword.start + len(name), name)] if _private(name) else []
+    imported = imported_names(survey)
     for name in _first(names):
         bare = name.id.strip("_") or "value"
         hint = (
@@ -65,7 +66,7 @@ def _underscores(survey: Survey) -> None:
         compared = survey.parent.get(name)
         if name.id == "__name__" and isinstance(compared, n.Compare):
             place, hint = compared, "write `True`, or leave this `if` line out: a plan always runs from its first line."
-        elif asks_dropped(survey, name):
+        elif asks_dropped(survey, name, imported):
             continue  # logging.getLogger(__name__): the import is what there is to say
         survey.at("PL062", place, f"`{name.id}`: names may not start with an underscore", hint)
 
@@ -122,23 +123,39 @@ _STOPS = ("exit", "quit", "breakpoint", "help")
 def _say_print(survey: Survey, name: n.Name, message: str) -> None:
     """Say how to write a ``print``; `log` takes one text and neither separators nor ends."""
     call = survey.parent.get(name)
-    if not isinstance(call, n.Call) or call.function is not name or (len(call.args) == 1 and not call.keywords):
+    if not isinstance(call, n.Call) or call.function is not name:
         survey.at("PL115", name, message, "write `log`.")
     elif not call.args:
-        survey.at("PL115", call, message, without_line(survey, survey.parent[call]))
+        statement = survey.parent[call]
+        alone = isinstance(statement, n.ExprStatement)
+        survey.at("PL115", call, message, without_line(survey, statement) if alone else "write `None`.")
+    elif len(call.args) == 1 and not call.keywords and not isinstance(call.args[0], n.Starred):
+        survey.at("PL115", name, message, "write `log`.")
     else:
-        made = survey.text(call.args[0]) if len(call.args) == 1 else one_text(survey, call.args)
+        made = _printed(survey, call.args)
         survey.at("PL115", call, message, f"write `log({made})`." if made else "use `log(...)` with one text of all.")
 
 
+def _printed(survey: Survey, args: list[n.Node]) -> str:
+    """Return what ``print`` makes of its arguments, as one argument of `log`; or nothing."""
+    if len(args) > 1:
+        return one_text(survey, args)
+    if isinstance(args[0], n.Starred):
+        return f'" ".join([str(x) for x in {survey.text(args[0].value)}])'
+    return survey.text(args[0])
+
+
 def _say_unknown(survey: Survey, name: n.Name, known: list[str], bound_elsewhere: bool) -> None:
-    near, instead = nearest(name.id, known), hint_of_function(survey, name)
+    message, renamed = f"nothing is named `{name.id}`", _renamed(survey, name)
+    instead = "" if bound_elsewhere or renamed else hint_of_function(survey, name)
+    if instead:
+        survey.at("PL101", survey.parent[name], message, instead)
+        return
+    near = nearest(name.id, known)
     if bound_elsewhere:
         hint = "assign it out here: what a function or a comprehension binds ends with it, and `return` hands it out."
-    elif _renamed(survey, name):
-        hint = f"write `{_renamed(survey, name)}`."
-    elif instead:
-        hint = instead
+    elif renamed:
+        hint = f"write `{renamed}`."
     elif name.id in ELSEWHERE:
         hint = f"{ELSEWHERE[name.id]}."
     elif near:
@@ -148,8 +165,7 @@ def _say_unknown(survey: Survey, name: n.Name, known: list[str], bound_elsewhere
     else:
         words = listed([*survey.vocabulary.words, *survey.vocabulary.values], 24)
         hint = f"assign it before, or use one of the words: {words}."
-    place = survey.parent[name] if hint == instead else name
-    survey.at("PL101", place, f"nothing is named `{name.id}`", hint)
+    survey.at("PL101", name, message, hint)
 
 
 def _renamed(survey: Survey, name: n.Name) -> str:

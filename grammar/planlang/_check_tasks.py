@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from inspect import Parameter
 
 from . import _nodes as n
-from ._check_attributes import asks_dropped
+from ._check_attributes import asks_dropped, imported_names
 from ._check_late_binding import check_late_binding
 from ._handed import Handed, functions_of
 from ._survey import Function, Survey, root_of
@@ -312,8 +312,13 @@ _CALLS_BACK = frozenset(("sorted", "min", "max"))
 
 
 def _waiting_inside(survey: Survey) -> None:
+    imported = imported_names(survey)
+    told = {fault.start for fault in survey.faults if fault.code == "PL114"}
     for generator in survey.all(n.Generator):
-        if generator.body_waits and not _consumed(survey, generator) and not asks_dropped(survey, generator):
+        starred = survey.parent[generator]
+        if isinstance(starred, n.Starred) and starred.start in told:
+            continue  # `parallel(*(agent(x) for x in xs))`: without its star it is a list
+        if generator.body_waits and not _consumed(survey, generator) and not asks_dropped(survey, generator, imported):
             message = "a generator expression that waits for workers stands where nothing takes its items one by one"
             shown = survey.text(generator, 120)
             bare = shown[1:-1] if generator.start < generator.element.start else shown

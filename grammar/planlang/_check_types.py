@@ -19,17 +19,18 @@ _SCHEMA_TYPES = {
 
 def check_types(survey: Survey) -> None:
     """Name types with brackets, such as ``list[str]``, and dicts of types that are handed to a word."""
-    told: list[n.Node] = []
+    told: set[n.Node] = set()
     for call in survey.all(n.Call):
         word = survey.word(call)
         data = word is not None and not word.runs_tasks
         values = [*call.args, *(keyword.value for keyword in call.keywords)] if data else []
         for value in values:
-            if isinstance(value, n.DictDisplay | n.ListDisplay) and _types_in(value):
-                _say_schema(survey, value, _types_in(value)[0])
-                told.append(value)
+            types = [] if isinstance(value, n.Name) else _types_in(value)  # a lone name is told with the word's call
+            if types:
+                _say_schema(survey, value, types[0])
+                told.add(value)
     for node in survey.all(n.Subscript):
-        if _is_type(node.value) and not any(value.start <= node.start < value.end for value in told):
+        if _is_type(node.value) and told.isdisjoint((node, *survey.above(node))):
             _say_subscript(survey, node)
 
 
@@ -38,11 +39,13 @@ def _is_type(node: n.Node) -> bool:
 
 
 def _types_in(node: n.Node) -> list[n.Node]:
-    """Return the types that stand as values in a dict or a list."""
+    """Return the types that stand as values in a dict or a list, or that ``node`` is."""
     if isinstance(node, n.DictDisplay):
         return [found for value in node.values for found in _types_in(value)]
     if isinstance(node, n.ListDisplay):
         return [found for item in node.items for found in _types_in(item)]
+    if isinstance(node, n.Chain) and set(node.ops) == {"|"}:
+        return [found for operand in node.operands for found in _types_in(operand)]
     return [node] if _is_type(node) or (isinstance(node, n.Subscript) and _is_type(node.value)) else []
 
 
@@ -62,6 +65,8 @@ def _schema(survey: Survey, node: n.Node) -> str:
     if isinstance(node, n.Subscript) and isinstance(node.value, n.Name) and _is_type(node.value):
         inside = _schema(survey, node.index) if node.value.id == "list" else ""
         return _array(inside) if inside else _schema(survey, node.value)
+    if isinstance(node, n.Chain):
+        return _either(node)
     if isinstance(node, n.ListDisplay):
         inside = _schema(survey, node.items[0]) if len(node.items) == 1 else ""
         return _array(inside) if inside else ""
@@ -71,6 +76,14 @@ def _schema(survey: Survey, node: n.Node) -> str:
     keys = [survey.text(key) for key in node.keys if key is not None]
     inside = ", ".join(f"{key}: {value}" for key, value in zip(keys, made, strict=True))
     return f'{{"type": "object", "properties": {{{inside}}}}}' if all(made) else ""
+
+
+def _either(node: n.Chain) -> str:
+    """Return the schema of ``str | None`` and the like, or nothing."""
+    names = [_SCHEMA_TYPES[one.id] for one in node.operands if isinstance(one, n.Name) and _is_type(one)]
+    names += ["null" for one in node.operands if isinstance(one, n.Constant) and one.value is None]
+    shown = ", ".join(f'"{name}"' for name in names)
+    return f'{{"type": [{shown}]}}' if len(names) == len(node.operands) else ""
 
 
 def _array(items: str) -> str:

@@ -11,57 +11,56 @@ from ._survey import Survey
 __all__ = ["hint_of_function", "hint_of_module", "outermost_of_module", "without_line", "without_stop"]
 
 _FUNCTIONS: dict[str, tuple[str, ...]] = {
+    "asyncio.run": ("{0}",),
+    "chain.from_iterable": ("[x for xs in {0} for x in xs]",),
+    "collections.OrderedDict": ("{{}}", "dict({0})"),
+    "console.error": ("log({0})",),
+    "console.log": ("log({0})",),
+    "copy.copy": ("{0}.copy()",),
+    "heapq.nlargest": ("sorted({1}, reverse=True)[:{0}]",),
+    "heapq.nsmallest": ("sorted({1})[:{0}]",),
+    "itertools.chain": ("[*{0}, *{1}]",),
+    "itertools.chain.from_iterable": ("[x for xs in {0} for x in xs]",),
+    "itertools.islice": ("list({0})[:{1}]",),
+    "itertools.product": ("[(a, b) for a in {0} for b in {1}]",),
     "json.dumps": ("to_json({0})",),
     "json.loads": ("{0}",),
-    "JSON.stringify": ("to_json({0})",),
     "JSON.parse": ("{0}",),
-    "console.log": ("log({0})",),
-    "console.error": ("log({0})",),
-    "logging.info": ("log({0})",),
-    "logging.debug": ("log({0})",),
-    "logging.warning": ("log({0})",),
-    "logging.error": ("log({0})",),
-    "asyncio.run": ("{0}",),
-    "math.floor": ("int({0} // 1)",),
-    "math.ceil": ("-int(-({0}) // 1)",),
-    "Math.floor": ("int({0} // 1)",),
-    "Math.ceil": ("-int(-({0}) // 1)",),
-    "Math.round": ("round({0})",),
-    "Math.abs": ("abs({0})",),
-    "Math.max": ("max({0}, {1})", "max({0}, {1}, {2})"),
-    "Math.min": ("min({0}, {1})", "min({0}, {1}, {2})"),
-    "random.choice": ("{0}[0]",),
-    "statistics.mean": ("sum({0}) / len({0})",),
-    "itertools.product": ("[(a, b) for a in {0} for b in {1}]",),
-    "itertools.chain": ("[*{0}, *{1}]",),
-    "copy.copy": ("{0}.copy()",),
-    "Object.keys": ("list({0}.keys())",),
-    "Object.values": ("list({0}.values())",),
-    "Object.entries": ("list({0}.items())",),
-    "logger.info": ("log({0})",),
+    "JSON.stringify": ("to_json({0})",),
     "logger.debug": ("log({0})",),
-    "logger.warning": ("log({0})",),
     "logger.error": ("log({0})",),
-    "warnings.warn": ("log({0})",),
+    "logger.info": ("log({0})",),
+    "logger.warning": ("log({0})",),
+    "logging.debug": ("log({0})",),
+    "logging.error": ("log({0})",),
+    "logging.info": ("log({0})",),
+    "logging.warning": ("log({0})",),
+    "math.ceil": ("-int(-({0}) // 1)",),
+    "math.floor": ("int({0} // 1)",),
     "math.inf": ('float("inf")',),
     "math.nan": ('float("nan")',),
     "math.pi": ("3.141592653589793",),
+    "Math.abs": ("abs({0})",),
+    "Math.ceil": ("-int(-({0}) // 1)",),
+    "Math.floor": ("int({0} // 1)",),
+    "Math.max": ("max({0}, {1})", "max({0}, {1}, {2})"),
+    "Math.min": ("min({0}, {1})", "min({0}, {1}, {2})"),
+    "Math.round": ("round({0})",),
     "np.mean": ("sum({0}) / len({0})",),
-    "statistics.median": ("sorted({0})[len({0}) // 2]",),
-    "random.sample": ("{0}[:{1}]",),
-    "itertools.chain.from_iterable": ("[x for xs in {0} for x in xs]",),
-    "chain.from_iterable": ("[x for xs in {0} for x in xs]",),
-    "itertools.islice": ("list({0})[:{1}]",),
-    "heapq.nlargest": ("sorted({1}, reverse=True)[:{0}]",),
-    "heapq.nsmallest": ("sorted({1})[:{0}]",),
-    "operator.itemgetter": ("lambda x: x[{0}]", "lambda x: (x[{0}], x[{1}])"),
+    "Object.entries": ("list({0}.items())",),
+    "Object.keys": ("list({0}.keys())",),
+    "Object.values": ("list({0}.values())",),
     "operator.attrgetter": ("lambda x: x[{0}]", "lambda x: (x[{0}], x[{1}])"),
+    "operator.itemgetter": ("lambda x: x[{0}]", "lambda x: (x[{0}], x[{1}])"),
     "os.path.basename": ('{0}.split("/")[-1]',),
     "os.path.dirname": ('{0}.rpartition("/")[0]',),
     "os.path.join": ('{0} + "/" + {1}', '{0} + "/" + {1} + "/" + {2}'),
+    "random.choice": ("{0}[0]",),
+    "random.sample": ("{0}[:{1}]",),
+    "statistics.mean": ("sum({0}) / len({0})",),
+    "statistics.median": ("(sorted({0})[len({0}) // 2] + sorted({0})[(len({0}) - 1) // 2]) / 2",),
     "textwrap.dedent": ("{0}",),
-    "collections.OrderedDict": ("{{}}", "dict({0})"),
-    "fnmatch.fnmatch": ('{0}.endswith({1}.strip("*"))',),
+    "warnings.warn": ("log({0})",),
 }
 _BARE = {
     name.rpartition(".")[2]: patterns
@@ -70,7 +69,9 @@ _BARE = {
 }
 """The same by the last name, as ``from module import name`` leaves it."""
 _STATEMENTS = frozenset(("asyncio.sleep", "time.sleep", "random.shuffle", "random.seed", "logging.basicConfig"))
-_GATHER = (("asyncio", "gather"), ("Promise", "all"))
+_GATHER = ("asyncio.gather", "Promise.all")
+_OF_MANNER = frozenset(("asyncio", "console", "json", "logger", "logging", "warnings"))
+"""Modules whose keywords say how something is shown or run, and not what: nothing is lost without them."""
 
 
 def outermost_of_module(survey: Survey, node: n.Node) -> n.Node:
@@ -105,25 +106,34 @@ def hint_of_function(survey: Survey, name: n.Name) -> str:
     call = survey.parent.get(name)
     if not isinstance(call, n.Call) or call.function is not name or call.keywords:
         return ""
-    made = filled(survey, _BARE.get(name.id, ()), call.args, None)
+    made = filled(survey, call, _BARE.get(name.id, ()))
     return f"write `{made}`." if made else ""
 
 
 def without_stop(survey: Survey, statement: n.Node) -> str:
     """Say what becomes of a line that would end the plan."""
-    if any(isinstance(outer, n.Def) for outer in survey.above(statement)):
+    around = list(survey.above(statement))
+    if any(isinstance(outer, n.Def) for outer in around):
         return "write `return None`."
-    body = survey.module.body
-    if statement in body or survey.parent[statement] is body[-1]:
+    last = survey.module.body[-1]
+    loops = [outer for outer in around if isinstance(outer, n.For)]
+    if len(loops) > 1:
+        return "put the loops into a `def`, and `return None` here."
+    if loops:
+        rest = "" if loops[0] is last else ", and put what follows the loop into its `else:`"
+        return f"write `break`{rest}."
+    if around[0] in (survey.module, last):
         return without_line(survey, statement)
     return "put what follows its block into an `else`, and delete this line."
 
 
 def without_line(survey: Survey, statement: n.Node) -> str:
     """Say that a line goes, or what keeps its block from being empty."""
-    blocks = [getattr(survey.parent.get(statement), name, []) for name in ("body", "orelse", "bodies")]
-    alone = any(block in ([statement], [[statement]]) for block in (*blocks[:2], *([arm] for arm in blocks[2])))
-    return "write `pass`." if alone and survey.parent.get(statement) is not survey.module else "delete this line."
+    around = survey.parent[statement]
+    blocks = [around.body] if isinstance(around, n.For | n.Def) else []
+    blocks += around.bodies if isinstance(around, n.If) else []
+    blocks += [around.orelse] if isinstance(around, n.For | n.If) else []
+    return "write `pass`." if [statement] in blocks else "delete this line."
 
 
 def _path(node: n.Node) -> str:
@@ -135,15 +145,26 @@ def _path(node: n.Node) -> str:
 
 
 def _of_function(survey: Survey, path: str, node: n.Node) -> str:
-    if isinstance(node, n.Attribute):
-        return filled(survey, _FUNCTIONS.get(path, ()), [], None)
-    if not isinstance(node, n.MethodCall):
+    if isinstance(node, n.MethodCall):
+        if path in _GATHER and "parallel" in survey.vocabulary.words:
+            return _gathered(survey, node)
+        if node.keywords and path.partition(".")[0] not in _OF_MANNER:
+            return ""
+        if path == "re.sub" and len(node.args) == 3 and _collapses_blanks(node.args):
+            return f'" ".join({survey.text(node.args[2])}.split())'
+        if path == "fnmatch.fnmatch" and len(node.args) == 2:
+            return _matches(survey, *node.args)
+    return filled(survey, node, _FUNCTIONS.get(path, ()))
+
+
+def _matches(survey: Survey, text: n.Node, pattern: n.Node) -> str:
+    """Return how a text begins or ends, for a pattern of nothing but one star at its other end."""
+    wanted = pattern.value if isinstance(pattern, n.Constant) else None
+    if not isinstance(wanted, str) or not isinstance(text, n.Name) or set(wanted.strip("*")) & set('*?["\\`'):
         return ""
-    if (path.partition(".")[0], node.name) in _GATHER and "parallel" in survey.vocabulary.words:
-        return _gathered(survey, node)
-    if path == "re.sub" and len(node.args) == 3 and _collapses_blanks(node.args):
-        return f'" ".join({survey.text(node.args[2])}.split())'
-    return filled(survey, _FUNCTIONS.get(path, ()), node.args, None)
+    if wanted.count("*") != 1:
+        return ""
+    return f'{text.id}.endswith("{wanted[1:]}")' if wanted[0] == "*" else f'{text.id}.startswith("{wanted[:-1]}")'
 
 
 def _collapses_blanks(args: list[n.Node]) -> bool:

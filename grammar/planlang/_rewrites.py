@@ -83,16 +83,17 @@ def of_builtin(survey: Survey, call: n.Node) -> str:
         return ""
     if call.function.id == "chr" and len(call.args) == 1:
         return _character(call.args[0])
-    return filled(survey, _BUILTINS.get(call.function.id, ()), call.args, None)
+    return filled(survey, call, _BUILTINS.get(call.function.id, ()))
 
 
 def of_method(survey: Survey, call: n.MethodCall) -> str:
     """Return what to write for a call of a method that no value has, or nothing."""
     if call.name in ("encode", "decode"):
-        return survey.text(call.receiver)
+        shown = survey.text(call.receiver)
+        return shown if shown != "..." and "`" not in shown else ""
     if call.name in _PADDED and len(call.args) == 2:
         return _padded(survey, call)
-    return _apart(survey, call, filled(survey, _METHODS.get(call.name, ()), call.args, call.receiver))
+    return filled(survey, call, _METHODS.get(call.name, ()))
 
 
 _PADDED = {"ljust": "<", "rjust": ">", "center": "^"}
@@ -100,17 +101,12 @@ _PADDED = {"ljust": "<", "rjust": ">", "center": "^"}
 
 def _padded(survey: Survey, call: n.MethodCall) -> str:
     """Return the f-string for a text that is padded with a character of its own."""
-    width, fill = call.args
-    shown, char = survey.text(call.receiver), fill.value if isinstance(fill, n.Constant) else ""
-    if not isinstance(char, str) or len(char) != 1 or char in '{}"\\`\n' or "`" in shown or "..." in shown:
+    fill = call.args[1].value if isinstance(call.args[1], n.Constant) else ""
+    if not isinstance(fill, str) or len(fill) != 1 or fill in '{}"\\`\n':
         return ""
-    return f'f"{{{shown}:{char}{_PADDED[call.name]}{{{survey.text(width)}}}}}"'
-
-
-def _apart(survey: Survey, call: n.Node, made: str) -> str:
-    """Put brackets around what would be torn apart by the operators around it."""
-    joined = isinstance(survey.parent.get(call), n.Chain | n.Compare | n.Subscript | n.MethodCall | n.Unary)
-    return f"({made})" if joined and made and made[-1] not in ')]"' else made
+    shown, width = survey.text(call.receiver), survey.text(call.args[0])
+    made = f'f"{{{shown}:{fill}{_PADDED[call.name]}{{{width}}}}}"'
+    return "" if "..." in (shown, width) or "`" in made else made
 
 
 def _character(code: n.Node) -> str:
@@ -119,35 +115,82 @@ def _character(code: n.Node) -> str:
     return f'"{chr(int(value or 0))}"' if plain else ""
 
 
-def filled(survey: Survey, patterns: tuple[str, ...], args: list[n.Node], receiver: n.Node | None) -> str:
-    """Return the first pattern that fits the arguments, filled in, or nothing."""
-    shown = {str(at): _argument(survey, arg) for at, arg in enumerate(args)}
-    if receiver is not None:
-        shown["x"] = survey.text(receiver)
-    if len(args) == 1 and isinstance(args[0], n.Lambda) and len(args[0].parameters.in_slot_order()) == 1:
-        shown["p"] = args[0].parameters.in_slot_order()[0].target.id
-        shown["call"] = survey.text(args[0].body)
-    if "..." in shown.values() or any(isinstance(arg, n.Starred) for arg in args):
+def filled(survey: Survey, node: n.Node, patterns: tuple[str, ...]) -> str:
+    """Return the first pattern that fits the arguments of ``node``, a call or an attribute, filled in; or nothing."""
+    args = node.args if isinstance(node, n.Call | n.MethodCall) else []
+    if any(isinstance(arg, n.Starred) for arg in args):
         return ""
-    for pattern in patterns:
-        wanted = {name for _, name, _, _ in Formatter().parse(pattern) if name}
-        if "call" in wanted and "call" not in shown:
-            continue
-        if "call" in wanted or {name for name in wanted if name.isdigit()} == {str(i) for i in range(len(args))}:
-            made = _put(pattern, shown)
-            return made if len(made) <= _LONGEST and "`" not in made else ""
-    return ""
+    given: dict[str, n.Node] = {str(at): arg for at, arg in enumerate(args)}
+    pattern = next((p for p in patterns if _fits(set(_fields(p)), given)), "")
+    if isinstance(node, n.MethodCall):
+        given["x"] = node.receiver
+    fields = _fields(pattern)
+    if any(fields.count(name) > 1 and value.waits for name, value in given.items()):
+        return ""  # what asks workers is asked once
+    shown = {name: _shown(survey, value, name, pattern) for name, value in given.items()}
+    if "call" in fields:
+        mapped = args[0]
+        assert isinstance(mapped, n.Lambda)
+        shown["p"], shown["call"] = mapped.parameters.in_slot_order()[0].target.id, survey.text(mapped.body)
+    made = "" if "..." in shown.values() else _put(pattern, shown)
+    made = f"({made})" if _is_operand(survey, node) and _has_operators(pattern) else made
+    return made if len(made) <= _LONGEST and "`" not in made else ""
 
 
-def _argument(survey: Survey, node: n.Node) -> str:
+def _fields(pattern: str) -> list[str]:
+    return [name for _, name, _, _ in Formatter().parse(pattern) if name]
+
+
+def _fits(fields: set[str], given: dict[str, n.Node]) -> bool:
+    """Say whether a pattern has a place for each argument and an argument for each place."""
+    if "call" in fields:
+        only = given.get("0") if len(given) == 1 else None
+        return isinstance(only, n.Lambda) and len(only.parameters.in_slot_order()) == 1
+    return fields - {"x"} == set(given)
+
+
+def _shown(survey: Survey, node: n.Node, field: str, pattern: str) -> str:
+    """Return the source of ``node`` with the brackets that it needs at its place in ``pattern``."""
     shown = survey.text(node)
+    if shown == "..." or field == "x":
+        return shown
+    if isinstance(node, n.Generator):
+        bare = shown[1:-1] if node.start < node.element.start else shown
+        if _fields(pattern).count(field) > 1:
+            return f"[{bare}]"
+        return bare if f"({{{field}}})" in pattern else f"({bare})"
     loose = isinstance(node, n.Or | n.And | n.Conditional | n.Compare | n.Chain | n.Unary | n.Lambda)
-    bracketed = survey.source[node.start] == "(" and survey.source[node.end - 1] == ")"
-    return f"({shown})" if loose and not bracketed and shown != "..." else shown
+    bracketed = shown[0] == "(" and all(inner.start > node.start for inner in n.children(node))
+    return f"({shown})" if loose and not bracketed and f"({{{field}}})" not in pattern else shown
+
+
+def _is_operand(survey: Survey, node: n.Node) -> bool:
+    """Say whether something around ``node`` takes hold of it, and would of a part of it alone."""
+    user = survey.parent.get(node)
+    if isinstance(user, n.Chain | n.Compare | n.Unary):
+        return True
+    taken = {n.Subscript: "value", n.Attribute: "value", n.MethodCall: "receiver", n.Call: "function"}
+    return user is not None and getattr(user, taken.get(type(user), ""), None) is node
+
+
+def _has_operators(pattern: str) -> bool:
+    """Say whether ``pattern`` is more than one name, call, item or display: its blanks are between operators."""
+    depth, text = 0, False
+    for char in _put(pattern, dict.fromkeys(_fields(pattern), "x")):
+        if char == '"':
+            text = not text
+        elif not text:
+            depth += (char in "([{") - (char in ")]}")
+            if depth == 0 and char in " -":
+                return True
+    return False
 
 
 def _put(pattern: str, shown: dict[str, str]) -> str:
-    parts = []
+    made = ""
     for text, name, _, _ in Formatter().parse(pattern):
-        parts.append(text + (shown[name] if name else ""))
-    return "".join(parts)
+        made += text
+        if name:
+            between = " " if made.endswith("{") and shown[name].startswith("{") else ""  # `{{` would be a brace
+            made += between + shown[name]
+    return made

@@ -21,7 +21,7 @@ from planlang._nodes import (
 from .context import Build, Code, Run, eager, tallest
 from .iterate import items_of
 from .meter import LIST_BYTES, LIST_ITEM_BYTES, TEXT_BYTES, TUPLE_BYTES, TUPLE_ITEM_BYTES
-from .subscripts import get_item, slice_of
+from .subscripts import get_item
 from .text import format_value, str_of
 from .values import Frame, PlanDict, PlanList, new_dict, new_list, new_set, type_name
 from .walk import LONG_KEY, check_key
@@ -235,7 +235,7 @@ def subscript(build: Build, node: Subscript) -> Code:
     offset = node.start
     if isinstance(node.index, Slice):
         parts = [build.code(node.value), *slice_parts(build, node.index)]
-        return eager(build, offset, parts, lambda frame, v: get_item(frame, v[0], slice_of(v[1], v[2], v[3])))
+        return eager(build, offset, parts, lambda frame, v: get_item(frame, v[0], slice(v[1], v[2], v[3])))
     value, index = build.codes([node.value, node.index])
     if value.waits or index.waits:
         return eager(build, offset, [value, index], lambda frame, v: get_item(frame, v[0], v[1]), 6)

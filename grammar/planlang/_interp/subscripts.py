@@ -12,15 +12,7 @@ from .text import repr_of
 from .values import SCALARS, Frame, PlanDict, PlanList, new_list, type_name
 from .walk import check_key, range_length
 
-__all__ = ["get_item", "set_item", "slice_of"]
-
-
-def slice_of(lower: Any, upper: Any, step: Any) -> slice:
-    """Return a slice; :raises TypeError: a part of it is neither an integer nor ``None``."""
-    for part in (lower, upper, step):
-        if part is not None and not whole(part):
-            raise TypeError("slice indices must be integers or None or have an __index__ method")
-    return slice(lower, upper, step)
+__all__ = ["get_item", "set_item"]
 
 
 def missing_key(meter: Meter, key: Any) -> KeyError:
@@ -60,7 +52,15 @@ def _bad_index(value: Any, index: Any) -> str:
     return f"{_noun(value)} indices must be integers or slices, not {type_name(index)}"
 
 
+def _check_slice(cut: slice) -> None:
+    """:raises TypeError: a part of it is neither an integer nor ``None``."""
+    for part in (cut.start, cut.stop, cut.step):
+        if part is not None and not whole(part):
+            raise TypeError("slice indices must be integers or None or have an __index__ method")
+
+
 def _get_slice(task: Task, value: Any, cut: slice) -> Any:
+    _check_slice(cut)
     if type(value) is range:
         return value[cut]
     length = len(range(*cut.indices(len(value))))
@@ -101,6 +101,7 @@ def set_item(frame: Frame, value: Any, index: Any, item: Any) -> None:
 
 
 def _set_slice(frame: Frame, value: PlanList, cut: slice, source: Any) -> None:
+    _check_slice(cut)
     items = items_of(frame, source)
     replaced = len(range(*cut.indices(len(value))))
     if replaced != len(items):

@@ -10,7 +10,7 @@ from planlang._nodes import CELL, GLOBAL, ListDisplay, Name, Node, Slice, Starre
 from .context import HEADER, Build, Code, tallest
 from .displays import slice_parts
 from .iterate import items_of, length_of, native_iterator
-from .subscripts import set_item, slice_of
+from .subscripts import set_item
 from .values import Frame, PlanDict, PlanList, new_list, type_name
 from .walk import LONG_KEY
 
@@ -55,7 +55,7 @@ def name_setter(build: Build, node: Name) -> Callable[[Frame, Any], None]:
 def subscript_parts(build: Build, node: Subscript) -> tuple[list[Code], Callable[[list[Any]], Any]]:
     """Return code for the container and the parts of the index, and a function that makes the index of them."""
     if isinstance(node.index, Slice):
-        return [build.code(node.value), *slice_parts(build, node.index)], lambda values: slice_of(*values[1:])
+        return [build.code(node.value), *slice_parts(build, node.index)], lambda values: slice(*values[1:])
     return build.codes([node.value, node.index]), lambda values: values[1]
 
 

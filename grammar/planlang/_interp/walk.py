@@ -18,7 +18,7 @@ __all__ = ["LONG_KEY", "check_key", "contains", "equal", "identical", "order", "
 
 LONG_KEY: Final = 128  # characters; shorter texts cost no more as keys than numbers do
 _MISSING: Final = object()
-_UNHASHABLE: Final = (PlanList, PlanDict, PlanSet, DictView)
+_UNHASHABLE: Final = (PlanList, PlanDict, PlanSet, DictView, slice)
 _ORDERS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "<": operator.lt,
     "<=": operator.le,
