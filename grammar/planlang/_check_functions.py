@@ -131,12 +131,13 @@ def _builtin(survey: Survey, call: n.Call, name: str) -> None:
             _unknown(survey, keyword, name, known)
             return
     given = len(call.args)
-    if name in ("min", "max") and given == 2 and is_function(survey, call.args[1]):
-        message = f"`{name}` takes values by position, and a function only as `key`"
-        survey.at("PL108", call.args[1], message, f"write `key={survey.text(call.args[1])}`.")
-    elif name == "sorted" and given == 2 and is_function(survey, call.args[1]):
-        message = "`sorted` takes its function only as `key`"
-        survey.at("PL107", call.args[1], message, f"write `key={survey.text(call.args[1])}`.")
+    if name in _KEYED and given == 2 and _is_callable(survey, call.args[1]):
+        _say_key(survey, call.args[1], name, "PL107" if given > most else "PL108")
+    elif name in ("map", "filter") and given == 2 and _is_callable(survey, call.args[1]):
+        function, values = call.args[1], call.args[0]
+        message = f"`{name}` takes its function first"
+        hint = f"write `{survey.text(function)}, {survey.text(values)}`."
+        survey.complain("PL108", values.start, function.end, message, hint)
     elif given > most:
         message = f"`{name}` takes at most {most} argument{'s' * (most != 1)} by position, not {given}"
         survey.at("PL107", call.args[most], message, _one_value(name))
@@ -157,11 +158,22 @@ _PLACES = frozenset(
 """What Python calls parameters of builtins that are given by position."""
 
 
+_KEYED = frozenset(("max", "min", "sorted"))
+
+
+def _is_callable(survey: Survey, node: n.Node) -> bool:
+    return is_function(survey, node) or (isinstance(node, n.Name) and node.kind == n.BUILTIN)
+
+
 def _sort(survey: Survey, call: n.MethodCall) -> None:
     """Name ``xs.sort(f)``."""
-    if call.name == "sort" and call.args and is_function(survey, call.args[0]):
-        message = "`sort` takes its function only as `key`"
-        survey.at("PL107", call.args[0], message, f"write `key={survey.text(call.args[0])}`.")
+    if call.name == "sort" and call.args and _is_callable(survey, call.args[0]):
+        _say_key(survey, call.args[0], "sort", "PL107")
+
+
+def _say_key(survey: Survey, function: n.Node, name: str, code: str) -> None:
+    message = f"`{name}` takes its function only as `key`"
+    survey.at(code, function, message, f"write `key={survey.text(function)}`.")
 
 
 def _unknown(survey: Survey, keyword: n.Keyword, name: str, known: tuple[str, ...]) -> None:
