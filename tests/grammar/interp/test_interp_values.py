@@ -77,6 +77,21 @@ def test_values_of_the_vocabulary_are_read_only_and_arguments_are_the_plans_own(
     assert run("args['n'].append(2)\nresult = args\n", args={"n": [1]}).result == {"n": [1, 2]}
 
 
+@pytest.mark.parametrize("parts", ["0:1", ":", "0:0.5", "'a':'b':'c'", "[1]:2"])
+@pytest.mark.parametrize("use", ["result = d[{}]\n", "d[{}] = 2\nresult = d\n", "d[{}] += 2\nresult = d\n"])
+def test_a_slice_is_no_key_whatever_its_parts_and_whichever_python_runs(use: str, parts: str, run: Any) -> None:
+    with pytest.raises(PlanFailed, match="unhashable type: 'slice'") as raised:
+        run("d = {'k': 1}\n" + use.format(parts))
+    assert (raised.value.kind, raised.value.line) == ("TypeError", 2)
+
+
+@pytest.mark.parametrize("use", ["result = xs[0:0.5]\n", "xs[0:0.5] = []\nresult = xs\n"])
+def test_a_slice_of_a_list_has_whole_parts(use: str, run: Any) -> None:
+    with pytest.raises(PlanFailed, match="slice indices must be integers or None") as raised:
+        run("xs = [1]\n" + use)
+    assert (raised.value.kind, raised.value.line) == ("TypeError", 2)
+
+
 # --- locks --------------------------------------------------------------------------------------------------------
 
 
