@@ -334,6 +334,16 @@ def _named_by_others(survey: Survey, call: n.Call, word: Word) -> list[n.Node]:
     return found if any(is_function(survey, value) for value in found) else []
 
 
+def _in_one_list(survey: Survey, call: n.Call, word: Word, before: str) -> None:
+    """Say how the arguments of ``call`` are one list of functions, with ``before`` in front of each."""
+    shown = ", ".join(before + survey.text(arg) for arg in call.args)
+    long = len(shown) > 120 or "`" in shown or "..." in shown
+    each = f", and `{before.strip()}` before each" if before else ""
+    hint = f"put `[` before the first and `]` behind the last{each}." if long else f"write `[{shown}]`."
+    message = f"`{word.name}` takes its functions in one list"
+    survey.complain("PL114", call.args[0].start, call.args[-1].end, message, hint)
+
+
 def _passed_on(survey: Survey, node: n.Node) -> bool:
     """Say whether ``node`` is a parameter, as in ``def run(*args): return parallel(*args)``: one list may be in it."""
     binding = survey.names.of.get(node) if isinstance(node, n.Name) else None
@@ -351,15 +361,10 @@ def _thunks_split(survey: Survey, call: n.Call, word: Word) -> bool:
     if not _takes_thunks(word) or len(positional) != 1:
         return False
     if call.args and all(is_function(survey, arg) for arg in call.args):
-        first, last = call.args[0].start, call.args[-1].end
-        message = f"`{word.name}` takes its functions in one list"
-        inside = survey.source[first:last]
-        hint = (
-            f"write `[{inside}]`."
-            if len(inside) <= 90 and "`" not in inside and "\n" not in inside
-            else "put `[` before the first and `]` behind the last."
-        )
-        survey.complain("PL114", first, last, message, hint)
+        _in_one_list(survey, call, word, "")
+        return True
+    if len(call.args) > 1 and all(survey.spends(arg) for arg in call.args):
+        _in_one_list(survey, call, word, "lambda: ")
         return True
     if len(call.args) == 1 and isinstance(call.args[0], n.Starred) and not _passed_on(survey, call.args[0].value):
         message = f"`{word.name}` takes its functions in one list"

@@ -27,7 +27,7 @@ def check_types(survey: Survey) -> None:
         for value in values:
             types = [] if isinstance(value, n.Name) else _types_in(value)  # a lone name is told with the word's call
             if types:
-                _say_schema(survey, value, types[0])
+                _say_schema(survey, value, types)
                 told.add(value)
     for node in survey.all(n.Subscript):
         if _is_type(node.value) and told.isdisjoint((node, *survey.above(node))):
@@ -49,13 +49,28 @@ def _types_in(node: n.Node) -> list[n.Node]:
     return [node] if _is_type(node) or (isinstance(node, n.Subscript) and _is_type(node.value)) else []
 
 
-def _say_schema(survey: Survey, value: n.Node, first: n.Node) -> None:
-    message = f"a word takes data, and `{survey.text(first)}` is a type"
-    made = _schema(survey, value)
+def _say_schema(survey: Survey, value: n.Node, types: list[n.Node]) -> None:
+    made = "" if _is_schema(value) else _schema(survey, value)
     if made:
-        survey.at("PL108", value, message, f"write `{made}`.")
+        survey.at("PL108", value, _message(survey, types[0]), f"write `{made}`.")
+    elif _is_schema(value):
+        for one in types:
+            survey.at("PL108", one, _message(survey, one), f"write `{_schema(survey, one)}`.")
     else:
-        survey.at("PL108", first, message, 'give the name of the type in a schema: `{"type": "string"}`.')
+        hint = 'give the name of the type in a schema: `{"type": "string"}`.'
+        survey.at("PL108", types[0], _message(survey, types[0]), hint)
+
+
+def _message(survey: Survey, node: n.Node) -> str:
+    return f"a word takes data, and `{survey.text(node)}` is a type"
+
+
+def _is_schema(node: n.Node) -> bool:
+    """Say whether a dict names its type, as a JSON Schema does: Python's types are only some of its values."""
+    pairs = zip(node.keys, node.values, strict=True) if isinstance(node, n.DictDisplay) else ()
+    return any(
+        isinstance(key, n.Constant) and key.value == "type" and isinstance(value, n.Constant) for key, value in pairs
+    )
 
 
 def _schema(survey: Survey, node: n.Node) -> str:

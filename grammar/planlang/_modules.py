@@ -68,7 +68,9 @@ _BARE = {
     if not (name[0].isupper() or name == "os.path.join")
 }
 """The same by the last name, as ``from module import name`` leaves it."""
-_STATEMENTS = frozenset(("asyncio.sleep", "time.sleep", "random.shuffle", "random.seed", "logging.basicConfig"))
+_STATEMENTS = frozenset(
+    ("asyncio.sleep", "time.sleep", "random.shuffle", "random.seed", "logging.basicConfig", "logging.getLogger")
+)
 _GATHER = ("asyncio.gather", "Promise.all")
 _OF_MANNER = frozenset(("asyncio", "console", "json", "logger", "logging", "warnings"))
 """Modules whose keywords say how something is shown or run, and not what: nothing is lost without them."""
@@ -92,7 +94,7 @@ def hint_of_module(survey: Survey, module: str, node: n.Node) -> str:
     statement = survey.parent.get(node)
     if path == "sys.exit" and isinstance(statement, n.ExprStatement):
         return without_stop(survey, statement)
-    if path in _STATEMENTS and isinstance(statement, n.ExprStatement):
+    if path in _STATEMENTS and isinstance(statement, n.ExprStatement | n.Assign):
         return without_line(survey, statement)
     made = _of_function(survey, path, node)
     if made:
