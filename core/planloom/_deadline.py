@@ -55,10 +55,9 @@ class Deadline:
 
 
 class _Watch:
-    """The limits of one event loop, and the timer that they share."""
+    """The limits of one event loop, and the timer that they share. It holds no loop that nobody else holds."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._call_at = loop.call_at
+    def __init__(self) -> None:
         self._open: set[Deadline] = set()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -78,7 +77,7 @@ class _Watch:
             if self._timer.when() <= at:
                 return
             self._timer.cancel()
-        self._timer = self._call_at(at, self._look)
+        self._timer = asyncio.get_running_loop().call_at(at, self._look)
 
     def _look(self) -> None:
         assert self._timer is not None
@@ -97,5 +96,5 @@ _watches: WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch] = WeakKeyDictiona
 def _watch_of(loop: asyncio.AbstractEventLoop) -> _Watch:
     watch = _watches.get(loop)
     if watch is None:
-        watch = _watches[loop] = _Watch(loop)
+        watch = _watches[loop] = _Watch()
     return watch

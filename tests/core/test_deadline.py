@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 
 import pytest
 
@@ -62,3 +64,21 @@ def test_an_inner_limit_does_not_end_the_outer_one() -> None:
         return "done"
 
     assert run_in_virtual_time(nested()) == "done"
+
+
+def test_of_two_limits_each_ends_its_own_task_at_its_own_time() -> None:
+    async def both() -> list[float]:
+        return list(await asyncio.gather(_lasts(20), _lasts(10, moved_s=30), _lasts(25, moved_s=5)))
+
+    assert run_in_virtual_time(both()) == pytest.approx([20, 30, 5])
+
+
+def test_a_limit_keeps_no_event_loop() -> None:
+    async def limited() -> weakref.ref[asyncio.AbstractEventLoop]:
+        with Deadline(asyncio.get_running_loop().time() + 10):
+            await asyncio.sleep(0)
+        return weakref.ref(asyncio.get_running_loop())
+
+    loop = asyncio.run(limited())
+    gc.collect()
+    assert loop() is None
