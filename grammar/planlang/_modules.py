@@ -68,9 +68,7 @@ _BARE = {
     if not (name[0].isupper() or name == "os.path.join")
 }
 """The same by the last name, as ``from module import name`` leaves it."""
-_STATEMENTS = frozenset(
-    ("asyncio.sleep", "time.sleep", "random.shuffle", "random.seed", "logging.basicConfig", "logging.getLogger")
-)
+_STATEMENTS = frozenset(("asyncio.sleep", "time.sleep", "random.shuffle", "random.seed", "logging.basicConfig"))
 _GATHER = ("asyncio.gather", "Promise.all")
 _OF_MANNER = frozenset(("asyncio", "console", "json", "logger", "logging", "warnings"))
 """Modules whose keywords say how something is shown or run, and not what: nothing is lost without them."""
@@ -94,7 +92,9 @@ def hint_of_module(survey: Survey, module: str, node: n.Node) -> str:
     statement = survey.parent.get(node)
     if path == "sys.exit" and isinstance(statement, n.ExprStatement):
         return without_stop(survey, statement)
-    if path in _STATEMENTS and isinstance(statement, n.ExprStatement | n.Assign):
+    if path == "logging.getLogger" and isinstance(statement, n.Assign):
+        return without_line(survey, statement)  # what is asked of its name is told where it stands
+    if path in _STATEMENTS and isinstance(statement, n.ExprStatement):
         return without_line(survey, statement)
     made = _of_function(survey, path, node)
     if made:
