@@ -14,6 +14,8 @@ __all__ = ["check_walrus"]
 
 _COMPREHENSIONS = n.ListComp | n.SetComp | n.DictComp | n.Generator
 _LONGEST = 60
+_LOOKED_AT = 300
+"""Characters: of a thousand conditions in a row, each would look at all before it."""
 
 
 def check_walrus(survey: Survey) -> None:
@@ -101,7 +103,7 @@ def _assigned(survey: Survey, node: n.Node) -> list[n.Refused]:
 
 
 def _name(survey: Survey, node: n.Refused) -> str:
-    return survey.source[node.start : node.mark[0]].strip("( ")
+    return node.binds[0].id if node.binds else survey.source[node.start : node.mark[0]].strip()
 
 
 def _value(survey: Survey, node: n.Refused, whole: n.Node) -> str:
@@ -132,7 +134,7 @@ def _condition(outer: n.Node, inner: n.Node) -> tuple[list[n.Node], bool]:
 def _text(survey: Survey, nodes: list[n.Node]) -> str:
     """Return the source from the first to the last of ``nodes``, with names in the place of what is assigned."""
     start, end = nodes[0].start, nodes[-1].end
-    if end - start > _LONGEST or "\n" in survey.source[start:end]:
+    if end - start > _LOOKED_AT:
         return "..."
     made = ""
     for node in nodes:
@@ -140,7 +142,8 @@ def _text(survey: Survey, nodes: list[n.Node]) -> str:
             if inner.start >= start:
                 made += survey.source[start : inner.start] + _name(survey, inner)
                 start = inner.end
-    return made + survey.source[start:end]
+    made += survey.source[start:end]
+    return made if len(made) <= _LONGEST and "\n" not in made else "..."
 
 
 def _in_condition(survey: Survey, node: n.Refused, condition: n.Node) -> None:

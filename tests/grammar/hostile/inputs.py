@@ -89,6 +89,13 @@ GROWING: dict[str, tuple[str, str, str]] = {
     "prints": ("", "print(1,2)\n", _END),
     "prints without brackets": ("", "print x\n", ""),
     "walrus in conditions": ("x = [1 for a in [1] ", "if (b := a) ", f"]{_END}"),
+    "walrus behind walrus": ("x = (a := 1)", " and (b@# := 1)", _END),
+    "walrus in while": ("while (a := 1)", " and (b@# := 1)", f": pass{_END}"),
+    "walrus in walrus": ("x = ", "(a := ", _END),
+    "types in brackets": ("x = [", "list[int],", f"]{_END}"),
+    "schemas of types": ("", "scan({'a': str})\n", _END),
+    "quotients in slices": ("x = [1]\n", "x[1 / 2:]\n", _END),
+    "loggers by name": ("import logging\n", "a@# = logging.getLogger(__name__)\n", _END),
     "walrus in a list": ("x = [", "(b := 1),", f"]{_END}"),
     # names and calls
     "unknown names": ("", "x@#=y@#\n", _END),
