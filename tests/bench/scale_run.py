@@ -7,7 +7,8 @@ run in a process of its own. Printed: CPU a worker by slices of the run (start-u
 thread and of the others, peak memory, seconds of a replay, and of the same job again, which the ledger answers.
 
 Where others use the cores and their caches, the same work takes up to twice the CPU from one second to the next. So a
-fixed piece of work is timed all along the run, and slices are compared by what they took in its terms.
+fixed piece of work is timed all along the run, and slices are compared in its terms too; and when the run has ended, a
+shorter one begins in the same process on a store of its own: what the last slices took beside it is what had grown.
 """
 
 from __future__ import annotations
@@ -89,6 +90,10 @@ class _Slices:
             )
         self._began, self._fixed_us = now, []
 
+    def late_us(self) -> float:
+        """Return the CPU of a worker in the last three slices but the very last, in microseconds."""
+        return statistics.mean(each["loop_us"] + each["others_us"] for each in self.slices[-3:])
+
     def slowest_over_quickest(self, *, in_fixed_work: bool) -> float:
         """Return how much more CPU a worker took in the slowest slice; the last has no end of its own."""
         costs = [
@@ -127,6 +132,7 @@ async def _measure(options: argparse.Namespace, store: Path) -> dict[str, Any]:
         listener = Listener(name="slices", on_event=slices.on_event)
         wall, cpu, outcome = await _timed(run(listeners=[listener]), options.profile == "run")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        fresh = await _fresh(options, store.with_name("fresh.db"))
         replay = await _timed(_replay(loom, run, outcome.run_id), options.profile == "replay")
         again = await _timed(run(), options.profile == "again")
         assert again[2].asked == 0
@@ -137,6 +143,7 @@ async def _measure(options: argparse.Namespace, store: Path) -> dict[str, Any]:
         "slices": slices.slices,
         "slowest_over_quickest_slice": slices.slowest_over_quickest(in_fixed_work=False),
         "slowest_over_quickest_slice_in_fixed_work": slices.slowest_over_quickest(in_fixed_work=True),
+        "last_slices_over_fresh_ones": round(slices.late_us() / fresh.late_us(), 2),
         "peak_mb": peak,
         "replay_s": round(replay[0], 2),
         "replay_cpu_s": round(replay[1], 2),
@@ -144,6 +151,18 @@ async def _measure(options: argparse.Namespace, store: Path) -> dict[str, Any]:
         "again_cpu_s": round(again[1], 2),
         "peak_mb_after_all": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }
+
+
+async def _fresh(options: argparse.Namespace, store: Path) -> _Slices:
+    """Run slices of the same size on a new store, five of them."""
+    workers = options.workers // options.slices * 5
+    registry, settings = quick_registry(), quick_settings(store, workers, options.in_flight)
+    slices = _Slices(workers, 5)
+    async with open_loom(registry, settings) as loom:
+        program = compile_program(PLAN, build_vocabulary(registry, settings, ()))
+        job = Job(title="Fresh", args={"n": workers}, cap=1_000_000 * MICRO)
+        await loom.run(job, program, PLAN, listeners=[Listener(name="slices", on_event=slices.on_event)])
+    return slices
 
 
 async def _replay(loom: Loom, run: Callable[..., Coroutine[Any, Any, Any]], run_id: str) -> None:
