@@ -119,8 +119,8 @@ def without_stop(survey: Survey, statement: n.Node) -> str:
         return "write `return None`."
     last = survey.module.body[-1]
     loops = [outer for outer in around if isinstance(outer, n.For)]
-    if len(loops) > 1:
-        return "put the loops into a `def`, and `return None` here."
+    if len(loops) > 1 or (loops and (loops[0].orelse or survey.all(n.Break))):  # `break` leaves one, to go on below
+        return "put the loop and all that follows it into a `def`, and `return None` here."
     if loops:
         rest = "" if loops[0] is last else ", and put what follows the loop into its `else:`"
         return f"write `break`{rest}."
