@@ -22,7 +22,10 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 N = TypeVar("N", bound=ast.AST)
 T = TypeVar("T")
 
-_INDEXED = (ast.Call, ast.If, ast.Assert, ast.Assign, ast.AnnAssign, ast.Return, ast.While, ast.Nonlocal)
+_INDEXED = (
+    *(ast.Call, ast.If, ast.Assert, ast.Assign, ast.AnnAssign, ast.Return, ast.Nonlocal, ast.BoolOp, ast.Compare),
+    *(ast.For, ast.AsyncFor, ast.While),
+)
 _LEAVES = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop, ast.Constant, ast.alias)
 
 
@@ -79,7 +82,7 @@ class ParsedFile:
     def sites(self, kind: type[N]) -> list[Site[N]]:
         """Return the nodes of one type, each with its innermost function, in no promised order.
 
-        :param kind: Call, If, Assert, Assign, AnnAssign, Return, While or Nonlocal of :mod:`ast`.
+        :param kind: one of those that are indexed above, as Call or If of :mod:`ast`.
         """
         return self._sites.get(kind, [])  # type: ignore[return-value]  # filed under its own type by _walk
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 GUARD = "def f(width):\n    if width > 0:\n        raise ValueError('width must be positive')\n"
-LENGTH = "def length(first, last):\n    return last - last\n"
+LENGTH = "def length(first, last):\n    rest = last - first\n    return last\n"
 ROLES = ("lead", "worker", "judge", "fast")
 
 
@@ -47,7 +47,7 @@ def rules_of(folder: Path, *arguments: object) -> set[str]:
 def test_the_wide_set_runs_only_where_it_is_asked_for_and_stored_answers_are_not_mixed(
     code: Path, tmp_path: Path
 ) -> None:
-    narrow, wide = {"guard-against-message"}, {"guard-against-message", "same-operands"}
+    narrow, wide = {"guard-against-message"}, {"guard-against-message", "unused-local"}
     assert [rules_of(tmp_path, code), rules_of(tmp_path, code, "--wide"), rules_of(tmp_path, code)] == [
         narrow,
         wide,
@@ -57,7 +57,7 @@ def test_the_wide_set_runs_only_where_it_is_asked_for_and_stored_answers_are_not
 
 def test_a_setting_of_the_kit_asks_for_the_wide_set(code: Path, tmp_path: Path) -> None:
     (tmp_path / "planloom.toml").write_text("[kits.audit]\nwide = true\n")
-    assert rules_of(tmp_path, code) == {"guard-against-message", "same-operands"}
+    assert rules_of(tmp_path, code) == {"guard-against-message", "unused-local"}
 
 
 def test_a_setting_that_is_no_truth_value_is_named(code: Path, tmp_path: Path) -> None:

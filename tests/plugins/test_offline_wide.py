@@ -70,53 +70,10 @@ def test_a_skeptic_confirms_a_difference_without_seeing_the_copies() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("def is_even(n):\n    return n % 2 == 1", [("words", 2)], id="parity"),
-        pytest.param("def is_even(n):\n    return n % 2 != 1", [], id="parity said otherwise"),
-        pytest.param("def subtract(a, b):\n    return a + b", [("words", 2)], id="arithmetic"),
-        pytest.param("def subtract(a, b):\n    return a - b", [], id="arithmetic as said"),
-        pytest.param("def f(x):\n    x_min = x.x_max\n    return x_min", [("words", 2)], id="opposite bounds"),
-        pytest.param("def f(left, right):\n    left = right\n    return left", [], id="a plain move"),
-        pytest.param(
-            'def f(xs):\n    """Return True if all are odd."""\n    return any(x % 2 for x in xs)',
-            [("words", 3)],
-            id="all",
-        ),
-        pytest.param('def f(xs):\n    """Return True if any is odd."""\n    return any(xs)', [], id="any"),
-        pytest.param(
-            "def f(xs):\n    p = 0\n    for x in xs:\n        p *= x\n    return p", [("start-value", 2)], id="product"
-        ),
-        pytest.param("def f(xs):\n    p = 2\n    for x in xs:\n        p *= x\n    return p", [], id="product of two"),
-        pytest.param(
-            "def f(xs):\n    total = 1\n    for x in xs:\n        total += x\n    return total",
-            [("start-value", 2)],
-            id="sum",
-        ),
-        pytest.param(
-            "def f(xs):\n    n = 1\n    for x in xs:\n        n += x\n    return n", [], id="a name of no sum"
-        ),
         pytest.param("def f(a):\n    b = g(a)\n    return a", [("unused-local", 2)], id="unused"),
         pytest.param("def f(a):\n    _b = g(a)\n    return a", [], id="unused on purpose"),
         pytest.param("def f(a):\n    b = g(a)\n    return lambda: b", [], id="used by a nested function"),
         pytest.param("def f(a):\n    b = g(a)\n    return locals()", [], id="used by name"),
-        pytest.param("def f(a):\n    return a - a", [("same-operands", 2)], id="same operands"),
-        pytest.param("def f(a):\n    return a() - a()", [], id="two calls"),
-        pytest.param("def f(a):\n    return a != a", [], id="asks for NaN"),
-        pytest.param("def f(a, b):\n    while a < 9:\n        b += 1\n    return b", [("no-progress", 2)], id="stuck"),
-        pytest.param("def f(a, b):\n    while a < 9:\n        a += 1\n    return b", [], id="moving"),
-        pytest.param("def f(a):\n    while a:\n        a.pop()", [], id="changed by a method"),
-        pytest.param(
-            "def f(x, low, high):\n    while low < high:\n        mid = (low + high) // 2\n"
-            "        if x[mid] < 0:\n            low = mid\n        else:\n            high = mid\n    return low",
-            [("no-progress", 2)],
-            id="bisection",
-        ),
-        pytest.param(
-            "def f(x):\n    for i in range(len(x) - 1):\n        print(x[i])", [("short-range", 2)], id="one short"
-        ),
-        pytest.param("def f(x):\n    for i in range(len(x) - 1):\n        print(x[i], x[i + 1])", [], id="neighbours"),
-        pytest.param(
-            "def f(x):\n    for i in range(len(x) + 1):\n        print(x[i])", [("short-range", 2)], id="one long"
-        ),
     ],
 )
 def test_a_rule_tells_a_mistake_from_what_looks_alike(text: str, expected: list[tuple[str, int]]) -> None:
@@ -126,7 +83,7 @@ def test_a_rule_tells_a_mistake_from_what_looks_alike(text: str, expected: list[
 def scanned(system: str) -> set[str]:
     """The rules that a scan of code with a mistake for each set reports."""
     lines = ["def f(width):", "    if width > 0:", "        raise ValueError('width must be positive')"]
-    user = f"### a.py\n{numbered_lines([*lines, '    return width - width'])}"
+    user = f"### a.py\n{numbered_lines([*lines, '    rest = width', '    return width'])}"
     wanted = {"response_format": {"type": "json_schema", "json_schema": {"name": "findings"}}}
     messages = (message_of("system", system), message_of("user", "Read on.", user))
 
@@ -142,7 +99,7 @@ def scanned(system: str) -> set[str]:
 
 
 def test_the_wide_set_runs_where_the_question_asks_for_it() -> None:
-    assert scanned("Review.\nRules: wide") == {"guard-against-message", "same-operands"}
+    assert scanned("Review.\nRules: wide") == {"guard-against-message", "unused-local"}
 
 
 def test_the_tight_set_runs_alone_where_it_does_not() -> None:
