@@ -208,6 +208,7 @@ def example(code: str, count: int = 3) -> str:
         ('"""\nIn [1]: f(1)\nOut[1]: 2\n"""\n', "has transcripts of IPython, which doctest does not read"),
         ('"""\n.. testoutput::\n\n   2\n"""\n', "has test blocks of Sphinx, which doctest does not read"),
         (example("_ = 1", 2), "has fewer than three examples"),
+        ("if 1:\n\tX = 1\n        X = 2\n", "is refused by this Python's grammar"),
         ("def f(:\n" + example("_ = 1"), "is refused by this Python's grammar"),
         ("import no_such_module\n" + MODULE, "needs a package that is not installed"),
         ("import no_such_module\n" + example("_ = 1"), "needs a package that is not installed"),

@@ -95,10 +95,12 @@ class Examiner:
         return why or _second_run(proofs, source, job, outcome)
 
     def _at_sight(self, source: SourceFile) -> LeftOut | None:
+        refused = _refused(self._root / source.path, source)
+        if refused is not None:
+            return LeftOut(path=source.path, reason=_GRAMMAR, detail=refused)
         if ">>>" not in source.text:
             return LeftOut(path=source.path, reason=what_stands_for_examples(source.text))
-        refused = _refused(self._root / source.path, source)
-        return None if refused is None else LeftOut(path=source.path, reason=_GRAMMAR, detail=refused)
+        return None
 
     def _first_run(self, proofs: Proofs, source: SourceFile) -> tuple[Job, Outcome]:
         """The first way to run the file in which its examples pass, else the first in which it can be imported."""
