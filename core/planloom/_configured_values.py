@@ -30,7 +30,7 @@ class ConfiguredValues:
         """Return what to raise over a key."""
         return ConfigurationError(f"{self.source}: {key} {what}; {advice}")
 
-    def known(self, table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    def refuse_unknown(self, table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
         """Raise over the first key of a table that is none of these."""
         for key in table:
             if key not in known:

@@ -339,6 +339,7 @@ class Execution:
             exit_code=code,
             result=result,
             error=error,
+            paused_at=self.pauses.at,
             seconds=self.recorder.seconds(),
             agents=self.host.agents,
             holes=self.host.holes,

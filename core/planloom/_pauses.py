@@ -17,6 +17,11 @@ class Pauses:
         self._report = report
         self._at: list[str] = []
 
+    @property
+    def at(self) -> str | None:
+        """The newest reason, ``None`` when there is none."""
+        return self._at[-1] if self._at else None
+
     def enter(self, at: str) -> None:
         """Pause the run at something: ``the budget``."""
         if at not in self._at:
@@ -30,5 +35,5 @@ class Pauses:
         shown = self._at[-1]
         self._at.remove(at)
         if at == shown:
-            self._report(self._at[-1] if self._at else None)
+            self._report(self.at)
         return True

@@ -202,7 +202,7 @@ class Planloom:
                 refresh=False,  # it reuses every answer that still fits
             )
             return await self._price_and_begin(job, text, row.title, approve, at_cap)
-        check_resumable(store, row, workers)
+        check_resumable(store, row, workers or loom.settings.workers)
         if row.status == "completed" and not row.facts.get("counts", {}).get("holes"):
             raise Misuse(f"the run {run_id} is whole and nothing is missing; `replay` gives its result again")
         if release_uncertain:

@@ -92,13 +92,15 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(text_of(path, _MOST_BYTES))
     except OSError as error:
         raise ConfigurationError(f"cannot read {path}: {error.strerror}; name another file with --config") from error
+    except RecursionError as error:
+        raise ConfigurationError(f"{path} is nested too deeply to be read; correct it there") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}; correct it there") from error
     except ValueError as error:
-        long = (
-            "holds a number of more digits than can be read" if "digits" in str(error) else f"cannot be read: {error}"
-        )
-        raise ConfigurationError(f"{path} {long}; correct it there") from error
+        # Python's own text about a number of too many digits speaks of a setting of the interpreter.
+        many = "digits" in str(error)
+        what = "holds a number of more digits than can be read" if many else f"cannot be read: {error}"
+        raise ConfigurationError(f"{path} {what}; correct it there") from error
 
 
 _MOST_BYTES = 1024 * 1024
@@ -128,12 +130,12 @@ class _Reader(ConfiguredValues):
         self._registry = registry
 
     def settings(self, document: Mapping[str, Any]) -> Settings:
-        self.known(document, _SECTIONS, "")
+        self.refuse_unknown(document, _SECTIONS, "")
         tables = {name: self.table(document, name) for name in _SECTIONS}
         store, limits = tables["store"], tables["limits"]
-        self.known(store, ("kind", "path", "cap"), "store")
-        self.known(tables["budget"], ("cap",), "budget")
-        self.known(limits, _LIMIT_KEYS, "limits")
+        self.refuse_unknown(store, ("kind", "path", "cap"), "store")
+        self.refuse_unknown(tables["budget"], ("cap",), "budget")
+        self.refuse_unknown(limits, _LIMIT_KEYS, "limits")
         endpoints = {OFFLINE: offline_endpoint()}
         endpoints |= {name: self._endpoint(name, tables["endpoints"]) for name in tables["endpoints"]}
         roles = {name: self._role(name, tables["roles"], endpoints) for name in tables["roles"]}
@@ -164,12 +166,12 @@ class _Reader(ConfiguredValues):
             raise self.fault(where, "is the name of planloom's own endpoint", "give yours another name")
         table = self.table(tables, name, "endpoints.")
         plugin = self._client(table, where)
-        self.known(table, (*_ENDPOINT_KEYS, *plugin.settings), where)
+        self.refuse_unknown(table, (*_ENDPOINT_KEYS, *plugin.settings), where)
         mode = self.text(table, "json_mode", where, plugin.json_modes[0])
         if mode not in plugin.json_modes:
             raise self.fault(f"{where}.json_mode", f"is `{mode}`", did_you_mean(mode, plugin.json_modes))
         timeouts = self.table(table, "timeouts", f"{where}.")
-        self.known(timeouts, _TIMEOUT_KEYS, f"{where}.timeouts")
+        self.refuse_unknown(timeouts, _TIMEOUT_KEYS, f"{where}.timeouts")
         return Endpoint(
             name=name,
             client=plugin.name,
@@ -197,7 +199,7 @@ class _Reader(ConfiguredValues):
         if name not in known:
             raise self.fault(where, "is not a role that a loaded kit uses", did_you_mean(name, known))
         table = self.table(tables, name, "roles.")
-        self.known(table, ("endpoint", "model", "price", "parameters", "drop"), where)
+        self.refuse_unknown(table, ("endpoint", "model", "price", "parameters", "drop"), where)
         endpoint = self.text(table, "endpoint", where)
         if endpoint not in endpoints:
             raise self.fault(f"{where}.endpoint", f"names no endpoint: `{endpoint}`", did_you_mean(endpoint, endpoints))
@@ -249,7 +251,7 @@ class _Reader(ConfiguredValues):
                 "`price = { input = 0.5, output = 2.0 }` in credits a million tokens (0 for a model that is free)"
             )  # fmt: skip
         price = self.table(table, "price", f"{where}.")
-        self.known(price, _PRICE_KEYS, f"{where}.price")
+        self.refuse_unknown(price, _PRICE_KEYS, f"{where}.price")
         if not price:
             raise self.fault(f"{where}.price", "is empty", f"give at least one of {', '.join(_PRICE_KEYS)}")
         return Price(**{key: self.amount(price, key, f"{where}.price") for key in price})
@@ -262,7 +264,7 @@ class _Reader(ConfiguredValues):
         raise self.fault("limits.at_quota", f"is `{said}`", did_you_mean(said, AT_QUOTA))
 
     def _gate(self, table: Mapping[str, Any]) -> GateSettings:
-        self.known(table, ("policy", "pass_credits", "pass_share", "approve_up_to"), "gate")
+        self.refuse_unknown(table, ("policy", "pass_credits", "pass_share", "approve_up_to"), "gate")
         standard = GateSettings()
         share = self.number(table, "pass_share", "gate", standard.pass_share)
         if not 0 <= share <= 1:

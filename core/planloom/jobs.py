@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NoReturn
 
 import attrs
 
@@ -109,7 +109,7 @@ def compile_plan(source: str, vocabulary: Vocabulary, name: str = "plan") -> tup
     return compile_program(source, vocabulary), tuple(problems)
 
 
-def refuse_idle_target(registry: Registry, settings: Settings, source: str, name: str, option: str) -> None:
+def refuse_idle_target(registry: Registry, settings: Settings, source: str, name: str, option: str) -> NoReturn:
     """Refuse a target where a plan uses no kit that could work on it; a misspelled word of a kit is named first.
 
     :param option: what gave the target.

@@ -32,6 +32,7 @@ class Outcome:
     :ivar failures: why workers failed, and how many for that reason, the commonest first.
     :ivar missing: the first of what the outcome lacks, each with ``kind`` (worker, task, saved plan), ``name``,
         ``reason``.
+    :ivar paused_at: what stopped a run that is paused, in a person's words: ``the budget``.
     :ivar asked: questions that were sent since the run last started. :ivar reused: answers that the ledger gave then.
     :ivar states: each kit's state of the run; empty where another process drove it.
     """
@@ -56,6 +57,7 @@ class Outcome:
     failures: Mapping[str, int]
     missing: tuple[Mapping[str, str], ...] = ()
     states: Mapping[str, object] = attrs.field(factory=dict)
+    paused_at: str | None = None
 
 
 def ended_facts(outcome: Outcome) -> dict[str, Any]:
@@ -84,6 +86,7 @@ def outcome_of(row: RunRow) -> Outcome:
         exit_code=exit_code_of(row),
         result=row.result,
         error=row.error,
+        paused_at=row.facts.get("paused_at"),
         seconds=ended.get("seconds", 0.0),
         paid_before=ended.get("paid_before"),
         phases=tuple(row.facts.get("phases", ())),

@@ -72,10 +72,10 @@ def find_run(store: Store, run_id: str) -> RunRow:
     return row
 
 
-def check_resumable(store: Store, row: RunRow, workers: int | None = None) -> None:
+def check_resumable(store: Store, row: RunRow, workers: int) -> None:
     """Return when a run can go on and nobody drives it.
 
-    :param workers: how many workers the person wants it to have.
+    :param workers: how many workers it may have from now on.
     :raises Misuse: somebody drives it, it needs more workers than it may have, or no plan was written for it yet.
     :raises PlanRefused: its plan was refused.
     """
@@ -94,10 +94,10 @@ def check_resumable(store: Store, row: RunRow, workers: int | None = None) -> No
             "with the command that began it, what is answered is not asked again"
         )
     had = int(row.facts.get("workers", 0))
-    if status == "runaway" and (workers is None or workers <= had):
+    if status == "runaway" and workers <= had:
         raise Misuse(
-            f"the plan of {row.id} asked for twice the {had} workers that it may have; say how many with --workers N, "
-            "and more than that"
+            f"the plan of {row.id} asked for twice the {had:,} workers that it may have; give it more with "
+            "--workers N, or raise `limits.workers` in the configuration"
         )
 
 

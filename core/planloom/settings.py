@@ -19,13 +19,22 @@ if TYPE_CHECKING:
     from .plugins import Registry
 
 __all__ = [
+    "AT_QUOTA",
+    "CONFIG_FILE",
     "DEFAULT_PRICES",
+    "OFFLINE",
+    "STANDARD_ROLES",
     "AtQuota",
     "GateSettings",
     "RoleSettings",
     "Settings",
     "default_parameters",
+    "offline_endpoint",
+    "offline_model",
+    "offline_role",
     "offline_settings",
+    "role_names_of",
+    "settings_without_file",
 ]
 
 AtQuota: TypeAlias = Literal["wait", "stop"]
@@ -134,23 +143,28 @@ def offline_settings(role_names: tuple[str, ...] = STANDARD_ROLES, model: str = 
 
 
 def offline_endpoint() -> Endpoint:
+    """Return planloom's own endpoint, which needs no configuration."""
     return Endpoint(name=OFFLINE, client=OFFLINE)
 
 
 def offline_role(name: str, model: str) -> RoleSettings:
+    """Return a role that is answered there, free."""
     return RoleSettings(name=name, endpoint=OFFLINE, model=model, price=Price(), parameters={})
 
 
 def offline_model(registry: Registry) -> str:
+    """Return the model that the installed offline client answers as."""
     plugin = registry.all("client", ClientPlugin).get(OFFLINE)
     return plugin.model() if plugin is not None and plugin.model is not None else OFFLINE
 
 
 def settings_without_file(registry: Registry) -> Settings:
+    """Return the settings of a machine with no configuration, for the loaded plugins."""
     return offline_settings(role_names_of(registry), offline_model(registry))
 
 
 def role_names_of(registry: Registry) -> tuple[str, ...]:
+    """Return the standard roles and those that loaded kits use besides."""
     from .kits import Kit
 
     names = dict.fromkeys(STANDARD_ROLES)

@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.table import Column, Table
 from rich.text import Text
 
+from ._budget_line import AT_THE_BUDGET
 from ._errors import PlanHeld, PlanRefused
 from .gates import Decision, held_advice
 from .jobs import PricedPlan
@@ -125,7 +126,7 @@ def _way_on(outcome: Outcome) -> list[str]:
     missing = outcome.holes or outcome.status in ("paused", "cancelled", "failed", "interrupted")
     if not missing:
         return []
-    more = ", with a higher --cap where that stopped it," if outcome.status == "paused" else ""
+    more = ", with a higher --cap," if outcome.status == "paused" and outcome.paused_at == AT_THE_BUDGET else ""
     return [f"`planloom resume {outcome.run_id}`{more} asks what is missing, and nothing twice"]
 
 
@@ -171,6 +172,8 @@ def event_text(event: Event) -> str:
         case "run.budget_raised":
             return f"goes on: {data['spent']:g} of {data['cap']:g} credits spent"
         case "run.breaker":
+            if not data["open"]:
+                return f"goes on: the account behind {data['endpoint']} answers again"
             until = f" until {data['until']}" if data["until"] else ""
             return f"paused at the account behind {data['endpoint']}{until}: {data['reason']}"
         case "run.disk_full":

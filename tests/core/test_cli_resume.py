@@ -201,6 +201,18 @@ def test_a_runaway_goes_on_when_it_may_have_more_workers(folder_with: MakeFolder
     assert (len(folder.server.asked), max(folder.server.asked.values())) == (30, 1)
 
 
+@pytest.mark.slow
+def test_a_runaway_goes_on_where_the_configuration_allows_more_workers_by_now(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, MORE_THAN_FORESEEN)
+    folder.configure(**{"in_flight = 8": "in_flight = 8\nworkers = 5"})
+    assert folder.run("run", "job.plan")[0] == 9
+    run = folder.newest().id
+    assert folder.run("resume", run)[0] == 2
+    folder.configure(**{"in_flight = 8": "in_flight = 8\nworkers = 40"})
+    assert folder.run("resume", run)[0] == 0
+    assert (len(folder.server.asked), max(folder.server.asked.values())) == (30, 1)
+
+
 # --- what changed since
 
 

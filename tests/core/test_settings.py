@@ -168,6 +168,7 @@ FAULTS = {
     "an unknown setting": "[budget]\ncapp = 1\n",
     "a cap of 400 digits": f"[budget]\ncap = {'9' * 400}\n",
     "a number that Python does not read": f"[budget]\ncap = {'9' * 5000}\n",
+    "lists in lists without end": f"a = {'[' * 5000}{']' * 5000}\n",
     "more workers than there are": "[limits]\nworkers = 1000000000000000000000000000000\n",
     "a model without a name": '[endpoints.e]\n[roles.worker]\nendpoint = "e"\nmodel = ""\nprice = { call = 1 }\n',
     "a NUL in a path": '[store]\npath = "a\\u0000b"\n',

@@ -66,6 +66,18 @@ def test_a_phase_without_workers_is_not_counted_as_none_of_none(terminal: Termin
     assert event_text(ended) == "Verify: no worker, 0.0 s"
 
 
+@pytest.mark.parametrize(
+    ("open_", "said"),
+    [
+        (True, "paused at the account behind main: no credit"),
+        (False, "goes on: the account behind main answers again"),
+    ],
+)
+def test_an_account_that_answers_again_is_told_as_the_end_of_a_pause(open_: bool, said: str) -> None:
+    data = {"endpoint": "main", "until": None, "reason": "no credit", "open": open_}
+    assert event_text(Event(seq=1, t=0.0, type="run.breaker", data=data)) == said
+
+
 def test_a_phase_that_ended_stays_on_the_terminal(terminal: Terminal) -> None:
     with Progress(ForeignConsole(terminal, forgiven=OSError)) as progress:
         for seq, (kind, data) in enumerate(ONE_SCAN, start=1):

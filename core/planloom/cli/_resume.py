@@ -120,7 +120,7 @@ def _check_trust(app: App, row: RunRow, given: bool) -> None:
 
 def _reopened(app: App, store: Store, row: RunRow, wanted: _Wanted) -> Reopened | None:
     """Return the run ready to go on, with what is known said; ``None`` when nothing is missing."""
-    check_resumable(store, row, wanted.workers)
+    check_resumable(store, row, wanted.workers or app.settings.workers)
     if wanted.driver not in (None, row.status):
         raise Misuse(
             f"the run {row.id} is {row.status} by now, and was not begun; `planloom show {row.id}` tells how it is"

@@ -53,10 +53,10 @@ def _began(row: RunRow) -> str:
 
 
 def _workers(store: Store, row: RunRow) -> str:
-    counted = row.facts.get("counts", {}).get("agents")
-    if counted is None or _under_way(store, row):
-        counted = store.progress(row.id).agents or None
-    return "-" if counted is None else str(counted)
+    agents = row.facts.get("counts", {}).get("agents")
+    if agents is None or _under_way(store, row):
+        agents = store.progress(row.id).agents or None
+    return "-" if agents is None else str(agents)
 
 
 def _paid(store: Store, row: RunRow) -> str:
