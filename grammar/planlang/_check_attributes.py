@@ -65,7 +65,12 @@ def check_attributes(survey: Survey) -> None:
 def _suspect(survey: Survey, node: n.Attribute | n.MethodCall) -> bool:
     if isinstance(node, n.Attribute) or node.name not in METHODS:
         return True
-    return _word_receiver(survey, node.receiver) != "" or _is_type(node.receiver)
+    receiver = node.receiver
+    return _word_receiver(survey, receiver) != "" or _is_type(receiver) or _is_module(survey, receiver)
+
+
+def _is_module(survey: Survey, node: n.Node) -> bool:
+    return isinstance(node, n.Name) and node.id in MODULES and node in survey.names.unknown
 
 
 def _is_type(node: n.Node) -> bool:
@@ -160,7 +165,7 @@ def _say(survey: Survey, node: n.Attribute | n.MethodCall) -> None:
         message = f"`{node.name}` is a word and belongs to nothing"
         survey.complain("PL061", receiver.start, node.name_end, message, f"write `{node.name}`.")
         return
-    if isinstance(receiver, n.Name) and receiver in survey.names.unknown and receiver.id in MODULES:
+    if isinstance(receiver, n.Name) and _is_module(survey, receiver):
         whole = outermost_of_module(survey, node)
         hint = hint_of_module(survey, receiver.id, whole)
         survey.at("PL116", whole, f"`{receiver.id}` is a module, and a plan has none", hint)

@@ -91,10 +91,9 @@ def _unknown(survey: Survey) -> None:
 
 def _is_module(survey: Survey, name: n.Name) -> bool:
     """A module's function is one fault, told where it is used; so is a word that is called as if it were a method."""
-    user = survey.parent.get(name)
-    return (name.id in MODULES and isinstance(user, n.Attribute | n.MethodCall)) or (
-        user is not None and calls_word(survey, user)
-    )
+    user = survey.parent[name]
+    asked = user.value if isinstance(user, n.Attribute) else user.receiver if isinstance(user, n.MethodCall) else None
+    return asked is name and (name.id in MODULES or calls_word(survey, user))
 
 
 def _lost_parameters(survey: Survey) -> set[str]:
