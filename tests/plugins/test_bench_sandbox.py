@@ -6,6 +6,7 @@ import platform
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -115,6 +116,16 @@ def test_a_host_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Path) -
     while list(scratch.iterdir()) and time.monotonic() < until:
         time.sleep(0.05)
     assert list(scratch.iterdir()) == []
+
+
+def test_an_interpreter_that_cannot_be_started_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no python"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(FileNotFoundError):
+        sandbox_lacks()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_build_says_nothing_of_the_sandbox_where_all_is_held(capsys: pytest.CaptureFixture[str]) -> None:

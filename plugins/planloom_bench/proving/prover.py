@@ -149,16 +149,20 @@ class _Process:
 
     def __init__(self, role: str) -> None:
         self._scratch = tempfile.mkdtemp(prefix="planloom-proof-")
-        self._process = subprocess.Popen(  # noqa: S603 - this interpreter, on our own program
-            [sys.executable, "-B", "-P", "-c", _LAUNCH, _INSIDE, self._scratch, role],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd=self._scratch,
-            env=_environment(self._scratch),
-            bufsize=0,
-        )
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, on our own program
+                [sys.executable, "-B", "-P", "-c", _LAUNCH, _INSIDE, self._scratch, role],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                cwd=self._scratch,
+                env=_environment(self._scratch),
+                bufsize=0,
+            )
+        except OSError:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            raise
 
     def ask(self, job: Job) -> bytes:
         """The line that answers a job.
