@@ -43,9 +43,14 @@ def _budget(row: Row) -> dict[str, Any]:
 
 
 def _run(row: Row) -> dict[str, Any]:
-    names = ("id", "title", "status", "plan", "plan_hash", "budget", "created_at", "job", "facts", "result", "error")
-    record = dict(zip(names, row[1:], strict=True))
-    return {**record, "facts": decode(record["facts"]), "result": decode(record["result"])}
+    names = ("id", "title", "status", "plan", "plan_hash", "budget", "created_at", "job")
+    facts, facts_codec, result, result_codec, error = row[9:]
+    return {
+        **dict(zip(names, row[1:9], strict=True)),
+        "facts": decode(unpack(facts, facts_codec)),
+        "result": decode(unpack(result, result_codec)),
+        "error": error,
+    }
 
 
 def _thread(row: Row) -> dict[str, Any]:
@@ -114,7 +119,8 @@ def _reply(row: Row) -> dict[str, Any]:
 _KINDS: Mapping[str, tuple[str, str, Callable[[Row], dict[str, Any]]]] = {
     "budget": ("SELECT id, name, cap, spent, reserved, uncertain FROM budget", "id", _budget),
     "run": (
-        "SELECT number, id, title, status, plan, plan_hash, budget, created_at, job, facts, result, error FROM run",
+        "SELECT number, id, title, status, plan, plan_hash, budget, created_at, job, facts, facts_codec, result, "
+        "result_codec, error FROM run",
         "number",
         _run,
     ),

@@ -203,6 +203,7 @@ class Settle:
     def apply(self, to: Transaction) -> int:
         """Bill once; keep the reply in any case and return its version."""
         call = to.till.move(_number(self.call_id, to.where), "settled", self.reply.price)
+        self.prepare()  # where another operation of its batch failed at that
         assert self._packed is not None
         return add_reply(to.rows, call.question, call.id, self.reply, self._packed, self._digest)
 
@@ -245,17 +246,26 @@ def _number(call_id: str, where: str) -> int:
 # --- runs
 
 
-@attrs.frozen
 class SaveRun:
     """Insert or replace a run."""
 
     rank: ClassVar[int] = RECORDS
-    row: RunRow
+    __slots__ = ("_values", "row")
+
+    def __init__(self, row: RunRow) -> None:
+        self.row = row
+        self._values: tuple[Any, ...] | None = None
+
+    def prepare(self) -> None:
+        """Pack its arguments and its result before the lock is taken."""
+        self._values = self._values or _records.run_values(self.row)
 
     def apply(self, to: Transaction) -> None:
         """Write the row."""
         to.check_driver(self.row.id)
-        _records.save_run(to.connection, self.row)
+        self.prepare()
+        assert self._values is not None
+        _records.save_run(to.connection, self._values)
 
 
 @attrs.frozen

@@ -22,12 +22,13 @@ __all__ = [
     "read_threads",
     "read_traces",
     "read_uncertain",
+    "run_values",
     "save_run",
     "save_thread",
     "write_journal",
 ]
 
-_RUN = "id, title, status, plan, plan_hash, budget, created_at, job, facts, result, error"
+_RUN = "id, title, status, plan, plan_hash, budget, created_at, job, facts, facts_codec, result, result_codec, error"
 _THREAD = (
     "id, run, place, phase, label, model, role, status, started, ended, cost, fingerprints, versions, error, "
     "result, raw, raw_codec"
@@ -47,18 +48,20 @@ def _clean_or_none(text: str | None) -> str | None:
 # --- writing, inside the writer's transaction
 
 
-def save_run(connection: sqlite3.Connection, row: RunRow) -> None:
-    """Insert or replace a run."""
+def run_values(row: RunRow) -> tuple[Any, ...]:
+    """Return a run as :func:`save_run` takes it, with what may be large packed."""
     texts = (row.id, row.title, row.status, row.plan, row.plan_hash, row.budget, row.created_at, row.job)
-    connection.execute(
-        _SAVE_RUN,
-        (
-            *(clean(text) for text in texts),
-            encode(dict(row.facts)),
-            encode(row.result),
-            _clean_or_none(row.error),
-        ),
+    return (
+        *(clean(text) for text in texts),
+        *pack(encode(dict(row.facts))),
+        *pack(encode(row.result)),
+        _clean_or_none(row.error),
     )
+
+
+def save_run(connection: sqlite3.Connection, values: tuple[Any, ...]) -> None:
+    """Insert or replace a run."""
+    connection.execute(_SAVE_RUN, values)
 
 
 def save_thread(rows: Rows, row: ThreadRow) -> None:
@@ -108,7 +111,8 @@ def read_runs(readers: Readers, limit: int, job: str | None) -> list[RunRow]:
 
 
 def _run_from(row: tuple[Any, ...]) -> RunRow:
-    run_id, title, status, plan, plan_hash, budget, created_at, job, facts, result, error = row
+    run_id, title, status, plan, plan_hash, budget, created_at, job, facts, facts_codec, *rest = row
+    result, result_codec, error = rest
     return RunRow(
         id=run_id,
         title=title,
@@ -118,8 +122,8 @@ def _run_from(row: tuple[Any, ...]) -> RunRow:
         budget=budget,
         created_at=created_at,
         job=job,
-        facts=decode(facts),
-        result=decode(result),
+        facts=decode(unpack(facts, facts_codec)),
+        result=decode(unpack(result, result_codec)),
         error=error,
     )
 

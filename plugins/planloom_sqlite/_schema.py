@@ -154,7 +154,14 @@ _SECOND = (
     ) WITHOUT ROWID""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
+# A plan's arguments and its result stand in its run's row, and may be megabytes.
+_THIRD = (
+    "ALTER TABLE run ADD COLUMN facts_codec INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE run ADD COLUMN result_codec INTEGER NOT NULL DEFAULT 0",
+    "UPDATE run SET facts = CAST(facts AS BLOB), result = CAST(result AS BLOB)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD)
 """Statements that lead from each version to the next; a released one never changes."""
 
 LATEST = len(MIGRATIONS)
@@ -166,9 +173,10 @@ def check_identity(connection: sqlite3.Connection, where: str) -> int:
     :raises StoreTooNew: a newer planloom wrote it.
     :raises StoreError: it is another program's database.
     """
+    # First of the three, since another process may be making the store: who sees its tables sees whose they are.
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if tables and application != APPLICATION_ID:
         raise StoreError(
             f"{where} is another program's database, not a planloom store; "

@@ -36,6 +36,7 @@ from ._operations import (
     Operation,
     Release,
     Reserve,
+    SaveRun,
     SaveThreads,
     Settle,
     Transaction,
@@ -237,9 +238,9 @@ class Writer:
             return _Failure(error)
 
     def _pack_ahead(self, operations: Sequence[Operation]) -> None:
-        """Pack texts before the lock is taken: of replies, and of the questions that will likely be sent."""
+        """Pack texts before the lock is taken: of replies, of runs, and of the questions that will likely be sent."""
         for operation in operations:
-            if isinstance(operation, Settle):
+            if isinstance(operation, (Settle, SaveRun)):
                 operation.prepare()
         reserves = [operation for operation in operations if isinstance(operation, Reserve)]
         with self._guard:

@@ -14,7 +14,7 @@ import pytest
 
 from planloom import StoreError, StoreLocked, StoreTooNew
 from planloom.stores import Books
-from planloom.testing.store_samples import JOB, LONG_TEXT, a_question
+from planloom.testing.store_samples import JOB, LONG_TEXT, a_question, a_run
 from planloom_sqlite import _schema, check_store, open_store
 
 
@@ -74,7 +74,7 @@ def test_a_store_of_a_newer_planloom_is_refused_and_left_alone(tmp_path: Path) -
     with pytest.raises(StoreTooNew) as refused:
         open_store(path)
     assert str(refused.value) == (
-        f"the store {path} has format 99 and this planloom knows formats up to 2; update planloom, "
+        f"the store {path} has format 99 and this planloom knows formats up to {_schema.LATEST}; update planloom, "
         "or name another file with --store"
     )
     assert path.read_bytes() == before
@@ -105,6 +105,7 @@ def test_a_store_of_format_1_keeps_all_it_holds(tmp_path: Path) -> None:
         progress = store.progress("run-1")
         assert (progress.seq, progress.holes, progress.threads) == (3, 2, {"done": 1, "failed": 1})
         assert store.journal("run-1") == {"1.0": 99.5}
+        assert store.run("run-1") == a_run()
         assert await store.claim_run("run-1") is None
         await store.close()
 
@@ -115,13 +116,15 @@ def test_a_store_of_format_1_keeps_all_it_holds(tmp_path: Path) -> None:
 def test_the_tools_do_not_touch_a_store_of_an_older_format(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     _store_of_format_1(path)
-    with pytest.raises(StoreError, match="has format 1, not 2"):
+    with pytest.raises(StoreError, match=f"has format 1, not {_schema.LATEST}"):
         check_store(path)
 
 
-def _with_third_migration(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
-    monkeypatch.setattr(_schema, "MIGRATIONS", (*_schema.MIGRATIONS[:2], statements))
-    monkeypatch.setattr(_schema, "LATEST", 3)
+def _with_one_more_migration(monkeypatch: pytest.MonkeyPatch, *statements: str) -> int:
+    """Have planloom know one format more; return its number."""
+    monkeypatch.setattr(_schema, "MIGRATIONS", (*_schema.MIGRATIONS, statements))
+    monkeypatch.setattr(_schema, "LATEST", len(_schema.MIGRATIONS))
+    return _schema.LATEST
 
 
 def test_an_older_store_is_migrated_and_keeps_what_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,10 +139,10 @@ def test_an_older_store_is_migrated_and_keeps_what_it_holds(tmp_path: Path, monk
         await store.close()
 
     asyncio.run(fill())
-    _with_third_migration(monkeypatch, "ALTER TABLE run ADD COLUMN note TEXT")
+    latest = _with_one_more_migration(monkeypatch, "ALTER TABLE run ADD COLUMN note TEXT")
     asyncio.run(read())
     connection = sqlite3.connect(tmp_path / "store.db")
-    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (latest,)
     connection.execute("SELECT note FROM run")
     connection.close()
 
@@ -148,12 +151,12 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path: Path, monke
     path = tmp_path / "store.db"
     close_at_once(path)
     with monkeypatch.context() as patch:
-        _with_third_migration(patch, "ALTER TABLE run ADD COLUMN note TEXT", "ALTER TABLE nowhere ADD COLUMN x")
+        _with_one_more_migration(patch, "ALTER TABLE run ADD COLUMN note TEXT", "ALTER TABLE nowhere ADD COLUMN x")
         with pytest.raises(StoreError, match="nowhere"):
             open_store(path)
     close_at_once(path)
     connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (_schema.LATEST,)
     with pytest.raises(sqlite3.OperationalError, match="note"):
         connection.execute("SELECT note FROM run")
     connection.close()
@@ -233,6 +236,23 @@ def test_many_processes_can_make_one_new_store_at_once(tmp_path: Path) -> None:
     processes = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(4)]
     assert [process.wait(30) for process in processes] == [0, 0, 0, 0]
     assert check_store(path) == []
+
+
+@pytest.mark.parametrize("looks", [1, 2, 3])
+def test_a_store_that_another_process_makes_meanwhile_is_nobody_elses(tmp_path: Path, looks: int) -> None:
+    maker, looker = (sqlite3.connect(tmp_path / "store.db", isolation_level=None) for _ in range(2))
+    statements = []
+
+    def make_before(statement: str) -> None:
+        statements.append(statement)
+        if len(statements) == looks:
+            _schema.migrate(maker, "here")
+
+    looker.set_trace_callback(make_before)
+    assert _schema.check_identity(looker, "here") in (0, _schema.LATEST)
+    assert len(statements) >= looks
+    maker.close()
+    looker.close()
 
 
 def test_a_home_folder_may_be_written_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from planloom.testing.store_samples import a_run
-from planloom_sqlite import open_store, read_store
+from planloom_sqlite import _schema, open_store, read_store
 
 _AS_NOBODY = """
 import asyncio, os, sys
@@ -161,7 +161,7 @@ def test_a_sealed_store_of_an_older_format_is_to_be_copied(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(Path(__file__).with_name("cases").joinpath("store_format_1.sql").read_text())
     _sealed(path)
-    assert "has format 1, not 2; copy it to a folder that you can write" in _as_nobody(path, _LIST)
+    assert f"has format 1, not {_schema.LATEST}; copy it to a folder that you can write" in _as_nobody(path, _LIST)
 
 
 def test_a_store_that_can_be_written_is_made_and_read_as_it_is_opened(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from planloom.questions import Part, Question, message_of
 from planloom.stores import Event, Granted
-from planloom.testing.store_samples import JOB, a_question, a_reply, ask_for
-from planloom_sqlite import open_store
+from planloom.testing.store_samples import JOB, a_question, a_reply, a_run, ask_for
+from planloom_sqlite import SqliteTools, open_store
 
 _WORDS = [f"word{n}" for n in range(3000)]
 
@@ -46,6 +46,41 @@ def test_a_long_text_that_many_questions_share_is_stored_once(tmp_path: Path) ->
     assert connection.execute("SELECT count(*) FROM part").fetchone() == (1,)
     connection.close()
     assert path.stat().st_size < 1_000_000
+
+
+def test_large_arguments_and_results_of_a_run_are_packed(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    run = a_run(facts={"args": {"text": _text(1_000_000)}}, result=[_text(500_000)])
+
+    async def scenario() -> None:
+        store = open_store(path)
+        await store.save_run(run)
+        assert store.run(run.id) == run
+        await store.close()
+
+    asyncio.run(scenario())
+    assert path.stat().st_size < 750_000
+    (record,) = SqliteTools(path).export(["run"])
+    assert (record["facts"], record["result"]) == (run.facts, run.result)
+
+
+def test_a_run_that_cannot_be_written_keeps_no_answer_of_its_batch_from_being_written(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = open_store(tmp_path / "store.db")
+        await store.open_budget(JOB, 100)
+        granted = await ask_for(store, a_question())
+        assert isinstance(granted, Granted)
+        unwritable = store.save_run(a_run(facts={"args": object()}))
+        fault, version = await asyncio.gather(
+            unwritable, store.settle(granted.call_id, a_reply("yes")), return_exceptions=True
+        )
+        assert isinstance(fault, TypeError)
+        reply = store.reply(a_question().fingerprint)
+        assert reply is not None
+        assert (reply.version, reply.text) == (version, "yes")
+        await store.close()
+
+    asyncio.run(scenario())
 
 
 def test_a_follower_does_not_pin_the_write_ahead_log(tmp_path: Path) -> None:
