@@ -28,7 +28,7 @@ from .configuration import load_settings
 from .control import RunControl
 from .gates import Decision
 from .job import Job, plan_hash
-from .jobs import PricedPlan, decide, kits_in, price_plan, refuse_idle_target, require_roles
+from .jobs import PricedPlan, check_target, decide, kits_in, price_plan, require_roles
 from .kits import Kit
 from .loom import Loom, open_loom
 from .money import micro_of
@@ -145,15 +145,15 @@ class Planloom:
         """
         loom = self.loom
         source, name = self._plan(plan)
+        path = _resolved(target)
+        if kit is None:
+            check_target(loom.registry, loom.settings, source, name, path, "`target`")
+        elif not path:
+            raise Misuse(f"the kit {kit} has nothing to work on; say what with `target`")
         kits = kits_in(loom.registry, loom.settings, source)
         if kit is not None and kit not in [one.name for one in kits]:
             kits = (*kits, loom.registry.get("kit", kit, Kit))
-        path = _resolved(target)
-        if kits and not path:
-            raise Misuse(f"the plan uses the kit {kits[0].name}; say what it works on with `target`")
-        if path and not kits:
-            refuse_idle_target(loom.registry, loom.settings, source, name, "`target`")
-        works = {one.name: await asyncio.to_thread(one.open, path, {}) for one in kits}
+        works = {one.name: await asyncio.to_thread(one.open, path, {}) for one in kits} if path else {}
         job = Job(
             title=title or name,
             kits=kits,

@@ -6,9 +6,9 @@ import ast
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, NoReturn
+from typing import Any
 
 import attrs
 
@@ -29,7 +29,7 @@ from .plugins import Registry
 from .prompts import prompt_digests, resolved_prompt
 from .questions import Question, Reply, canonical_json, message_of
 from .rehearsal import Rehearsal, rehearse
-from .saved_plans import plan_digests, plans_called, saved_plans
+from .saved_plans import plan_digests, plans_called, plans_named, saved_plans
 from .scouts import Scout, compose_sheet
 from .settings import DEFAULT_PRICES, Settings
 from .wording import counted
@@ -37,6 +37,7 @@ from .words import build_vocabulary
 
 __all__ = [
     "PricedPlan",
+    "check_target",
     "compile_plan",
     "decide",
     "default_price",
@@ -44,7 +45,6 @@ __all__ = [
     "kits_in",
     "lead_questions",
     "price_plan",
-    "refuse_idle_target",
     "require_roles",
     "without_budget",
     "write_plan",
@@ -73,10 +73,16 @@ class PricedPlan:
 
 
 def kits_in(registry: Registry, settings: Settings, source: str) -> tuple[Kit, ...]:
-    """Return the installed kits whose words or values a plan uses, itself or in the saved plans that it calls."""
+    """Return the installed kits whose words or values a plan uses, itself or in the saved plans that it may call."""
+    return _kits_used(registry, settings, source, plans_called)
+
+
+def _kits_used(
+    registry: Registry, settings: Settings, source: str, called: Callable[[str, Iterable[str]], list[str]]
+) -> tuple[Kit, ...]:
     kits = registry.all("kit", Kit).values()
     saved = saved_plans(kits, settings)
-    sources = [source, *(saved[name].source for name in plans_called(source, saved))]
+    sources = [source, *(saved[name].source for name in called(source, saved))]
     named = {name for text in sources for name in _names_used(text)}
     return tuple(kit for kit in kits if any(e.name in named for e in kit.vocabulary(registry, settings)))
 
@@ -109,15 +115,25 @@ def compile_plan(source: str, vocabulary: Vocabulary, name: str = "plan") -> tup
     return compile_program(source, vocabulary), tuple(problems)
 
 
-def refuse_idle_target(registry: Registry, settings: Settings, source: str, name: str, option: str) -> NoReturn:
-    """Refuse a target where a plan uses no kit that could work on it; a misspelled word of a kit is named first.
+def check_target(
+    registry: Registry, settings: Settings, source: str, name: str, target: str | None, option: str
+) -> None:
+    """Return when a plan has a target that something in it works on, or can begin without one.
 
-    :param option: what gave the target.
-    :raises PlanRefused: the check found problems. :raises Misuse: in every other case.
+    A plan that works out which saved plan it calls may need one or not: it hears when it comes to a kit's words.
+
+    :param option: what gives the target.
+    :raises Misuse: it has none and needs one, or has one and uses no kit.
+    :raises PlanRefused: it uses no kit because the check finds problems, such as a misspelled word of one.
     """
-    kits = tuple(registry.all("kit", Kit).values())
-    compile_plan(source, build_vocabulary(registry, settings, kits), name)
-    raise Misuse(f"{name} uses no word of a kit, so that nothing in it works on a target; leave {option} out")
+    if not target:
+        names = ", ".join(kit.name for kit in _kits_used(registry, settings, source, plans_named))
+        if names:
+            raise Misuse(f"{name} uses words of the kit {names}; say what it works on with {option}")
+    elif not kits_in(registry, settings, source):
+        kits = tuple(registry.all("kit", Kit).values())
+        compile_plan(source, build_vocabulary(registry, settings, kits), name)
+        raise Misuse(f"{name} uses no word of a kit, so that nothing in it works on a target; leave {option} out")
 
 
 def default_price(role: str) -> Price:

@@ -114,7 +114,7 @@ def job_of(registry: Registry, row: RunRow, args: Mapping[str, Any] | None = Non
     return Job(
         title=row.title,
         kits=kits,
-        works={kit.name: kit.open(target, facts["options"]) for kit in kits},
+        works={kit.name: kit.open(target, facts["options"]) for kit in kits} if target else {},
         target=facts["target"],
         options=facts["options"],
         text=facts["text"],

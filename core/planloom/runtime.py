@@ -21,7 +21,7 @@ import attrs
 
 from planlang import Call, PlanFailed
 
-from ._errors import JournalDiverged, Runaway
+from ._errors import JournalDiverged, Misuse, Runaway, RunFailed
 from ._groups import Group
 from ._one_worker import OneWorker
 from ._phases import NO_PHASE, Phase, Phases
@@ -122,8 +122,17 @@ class RunHost:
         self._outer: Mapping[str, object] = {}
 
     def state(self, kit: str, of: type[S]) -> S:
-        """Return a kit's state for this run."""
-        state = self._states[kit]
+        """Return a kit's state for this run.
+
+        :raises RunFailed: it was given nothing to work on.
+        """
+        state = self._states.get(kit)
+        if state is None:
+            cause = Misuse(
+                f"the plan came to words of the kit {kit} and has nothing to work on; say what with --target PATH, or "
+                "`target` from Python"
+            )
+            raise RunFailed(cause) from cause
         assert isinstance(state, of)
         return state
 

@@ -24,12 +24,14 @@ from .runtime import host_of
 if TYPE_CHECKING:
     from .settings import Settings
 
-__all__ = ["SavedPrograms", "plan_digests", "plans_called", "saved_plans"]
+__all__ = ["SavedPrograms", "plan_digests", "plans_called", "plans_named", "saved_plans"]
 
 SUFFIX = ".plan"
 _FOLDER = "plans"
 _OWN_FOLDER = ".planloom"
 _PROBLEMS_SHOWN = 3
+_CALLED = re.compile(r"\bplan\s*\(")
+_CALLED_BY_NAME = re.compile(r"""\bplan\s*\(\s*(["'])[^"'\n]*\1\s*[,)]""")
 
 
 def saved_plans(kits: Iterable[Kit], settings: Settings) -> dict[str, SavedPlan]:
@@ -48,12 +50,17 @@ def saved_plans(kits: Iterable[Kit], settings: Settings) -> dict[str, SavedPlan]
 
 def plans_called(source: str, names: Iterable[str]) -> list[str]:
     """Return those of these saved plans that a plan's text may call; all of them where it computes the name."""
-    if not re.search(r"\bplan\s*\(", source):
-        return []
     known = list(names)
-    texts = set(re.findall(r"""(["'])(.*?)\1""", source))
-    called = [name for name in known if any(text == name for _, text in texts)]
-    return called if called or not re.search(r"""\bplan\s*\(\s*[^"'\s]""", source) else known
+    named = plans_named(source, known)
+    return named if named or len(_CALLED.findall(source)) == len(_CALLED_BY_NAME.findall(source)) else known
+
+
+def plans_named(source: str, names: Iterable[str]) -> list[str]:
+    """Return those of these saved plans whose names stand in the text of a plan that calls any."""
+    if not _CALLED.search(source):
+        return []
+    texts = {text for _, text in re.findall(r"""(["'])(.*?)\1""", source)}
+    return [name for name in names if name in texts]
 
 
 def _folders(settings: Settings) -> list[Path]:

@@ -191,7 +191,10 @@ def test_a_saved_plan_that_is_no_text_is_a_fault_of_the_configuration(tmp_path: 
     [
         ('result = plan("a")\n', ["a"]),
         ('result = plan("c")\n', []),
+        ('result = plan("c", n=1)\n', []),
         ('result = plan (args["name"])\n', ["a", "b"]),
+        ('result = plan("" + args["name"])\n', ["a", "b"]),
+        ('result = plan(f"{args}")\n', ["a", "b"]),
         ("result = agent('plan a')\n", []),
     ],
 )

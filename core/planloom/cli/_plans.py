@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from planloom._errors import Misuse, PlanRefused
+from planloom._errors import PlanRefused
 from planloom.desk import JobDesk
-from planloom.jobs import compile_plan, default_price, kits_in, refuse_idle_target
+from planloom.jobs import check_target, compile_plan, default_price, kits_in
 from planloom.kits import Kit, KitWork
 from planloom.loom import Job, plan_hash
 from planloom.rehearsal import rehearse as rehearse_program
@@ -90,7 +90,7 @@ def rehearse(
         program,
         registry=app.registry,
         settings=settings,
-        works=open_works(kits, target),
+        works=_works_on(kits, target),
         prices=default_price if settings.offline else lambda role: settings.role(role).price,
         budget=settings.cap if cap is None else cap,
         args=args,
@@ -109,23 +109,14 @@ def rehearse(
 def _kits_for(app: App, plan: Path, source: str, target: str | None) -> tuple[Kit, ...]:
     """Return the kits that a plan uses.
 
-    :raises Misuse: it uses none and a target is given.
+    :raises Misuse: it lacks a target, or uses no kit and has one.
     """
-    kits = kits_in(app.registry, app.settings, source)
-    if target is not None and not kits:
-        refuse_idle_target(app.registry, app.settings, source, plan_name(plan), "--target")
-    return kits
+    check_target(app.registry, app.settings, source, plan_name(plan), target, "--target PATH")
+    return kits_in(app.registry, app.settings, source)
 
 
-def open_works(kits: tuple[Kit, ...], target: str | None) -> Mapping[str, KitWork]:
-    """Return the work of each kit that a plan uses.
-
-    :raises Misuse: a kit needs a target and there is none.
-    """
-    if kits and not target:
-        names = ", ".join(kit.name for kit in kits)
-        raise Misuse(f"the plan uses words of the kit {names}; say what it works on with --target PATH")
-    return {kit.name: kit.open(str(target), {}) for kit in kits}
+def _works_on(kits: tuple[Kit, ...], target: str | None) -> Mapping[str, KitWork]:
+    return {kit.name: kit.open(target, {}) for kit in kits} if target else {}
 
 
 @click.command()
@@ -169,7 +160,7 @@ def run(
     job = Job(
         title=title or Path(plan_name(plan)).stem,
         kits=kits,
-        works=open_works(kits, target),
+        works=_works_on(kits, target),
         target=shown,
         plan=plan_hash(source),
         args=args,

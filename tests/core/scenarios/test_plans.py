@@ -71,6 +71,15 @@ PLANS = {
     "a saved plan that is not there": Right(
         'result = plan("no_such")\n', 6, 0, None, ("PL104", "no saved plan is named `no_such`")
     ),
+    "a saved plan whose name is worked out, and is not there": Right(
+        'result = plan("no_" + "such")\n', 6, 0, None, ("no saved plan is named `no_such`", "fixed")
+    ),
+    "a saved plan of a kit whose name is worked out, without a target": Right(
+        'result = plan("fi" + "xed")\n', 2, 0, None, ("words of the kit audit", "--target PATH")
+    ),
+    "a saved plan of a kit, without a target": Right(
+        'result = plan("fixed")\n', 2, 0, None, ("job.plan uses words of the kit audit", "--target PATH")
+    ),
     "a function that calls itself": Right("def f(n):\n    return f(n)\nresult = f(0)\n", 6, 0, None, ("PL110",)),
     "a loop that nothing bounds": Right("while True:\n    agent('q')\nresult = 1\n", 6, 0, None, ("PL031",)),
     "a loop of a million": Right(
@@ -122,6 +131,19 @@ def test_a_runaway_that_no_rehearsal_foresaw_is_ended_and_keeps_what_it_has(shel
     assert shell.here("resume", shell.newest().id, "--workers", "200").code == 0
     assert shell.server.total == 101
     assert set(shell.server.asked.values()) == {1}
+
+
+def test_a_saved_plan_that_an_argument_names_needs_no_target_where_it_works_on_none(shell_with: MakeShell) -> None:
+    refuse = {"bad"}
+    shell = shell_with(
+        lambda request: some_bad(request) if refuse else completion("yes"), 'result = plan(args["name"])\n'
+    )
+    (shell.path / "plans").mkdir()
+    (shell.path / "plans" / "own.plan").write_text('result = agent("bad")\n')
+    assert shell.here("run", "job.plan", "--arg", "name=own").code == 3
+    refuse.clear()
+    ended = shell.here("resume", shell.newest().id)
+    assert (ended.code, ended.output.strip()) == (0, "yes"), ended.remarks
 
 
 VALUES = [
