@@ -162,7 +162,7 @@ def _fault_text(fault: Exception) -> str:
     if isinstance(fault, PlanFailed):
         return f"the plan failed at line {fault.line}, column {fault.column}: {fault.kind}: {fault.detail}"
     if isinstance(fault, PlanLimitError):
-        return f"the plan was stopped at line {fault.line}: {fault}"
+        return f"the plan was stopped at line {fault.line}, column {fault.column}: {fault.detail}"
     return str(fault)
 
 

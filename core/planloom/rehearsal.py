@@ -398,7 +398,7 @@ def _said(fault: Exception) -> str:
     if isinstance(fault, PlanFailed):
         return f"line {fault.line}: {fault.kind}: {fault.detail}"
     if isinstance(fault, PlanLimitError):
-        return f"line {fault.line}: {fault}"
+        return f"line {fault.line}: {fault.detail}"
     if isinstance(fault, Runaway):
         return f"worker limit: {fault}"
     return str(fault)

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ._limit_texts import limit_text
+
 if TYPE_CHECKING:
     from ._problems import Problem
 
@@ -55,12 +57,13 @@ class PlanLimitError(PlanError):
     :ivar limit: the name of the limit, a field of :class:`planlang.Limits`.
     :ivar value: the figure that was reached or asked for.
     :ivar allowed: what the limit allows; 0 where the machine itself had no more before that.
+    :ivar detail: the message without its place.
     """
 
     def __init__(self, limit: str, line: int, column: int, value: float, allowed: float) -> None:
         self.limit, self.line, self.column, self.value, self.allowed = limit, line, column, value, allowed
-        reached = f"{value} of {allowed}" if allowed else "this machine has less than the plan's own limit allows"
-        super().__init__(f"{line}:{column}: the limit on {limit.replace('_', ' ')} was hit: {reached}")
+        self.detail = limit_text(limit, value, allowed)
+        super().__init__(f"{line}:{column}: {self.detail}")
 
 
 class PlanAborted(PlanError):

@@ -80,6 +80,13 @@ PLANS = {
     "a saved plan of a kit, without a target": Right(
         'result = plan("fixed")\n', 2, 0, None, ("job.plan uses words of the kit audit", "--target PATH")
     ),
+    "texts that fill the memory": Right(
+        'x = "a" * 1000000 * 40\nresult = [len(x + str(i)) for i in range(10)]\n',
+        6,
+        0,
+        None,
+        ("rehearsal: line 2: the limit on memory was hit: ", " of 256 MB; it counts all that is ever made"),
+    ),
     "a function that calls itself": Right("def f(n):\n    return f(n)\nresult = f(0)\n", 6, 0, None, ("PL110",)),
     "a loop that nothing bounds": Right("while True:\n    agent('q')\nresult = 1\n", 6, 0, None, ("PL031",)),
     "a loop of a million": Right(

@@ -242,6 +242,29 @@ def test_a_limit_is_reported_by_its_name(source: str, limits: Limits, name: str,
     assert caught.value.value > caught.value.allowed or name == "call_depth"
 
 
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        (
+            Limits(memory_bytes=50 * 1024 * 1024),
+            "the limit on memory was hit: 50 of 50 MB; it counts all that is ever made: ",
+        ),
+        (Limits(steps=10_000), "the limit on computing was hit: 10,001 of 10,000 steps; look at fewer items"),
+        (Limits(collection_length=5_000), "the limit on collections was hit: 5,001 of 5,000 items; keep fewer items"),
+    ],
+)
+def test_a_limit_is_told_in_a_persons_units_with_what_to_write_instead(limits: Limits, said: str, run: Any) -> None:
+    with pytest.raises(PlanLimitError) as caught:
+        run("xs = []\nfor i in range(1000000):\n    xs.append([i, i, i, i])\nresult = 1\n", limits=limits)
+    assert said in str(caught.value)
+
+
+def test_every_limit_that_can_be_hit_has_words_of_its_own() -> None:
+    # More tasks than may wait at once are queued.
+    for name in set(Limits._fields) - {"tasks_in_flight"}:
+        assert str(PlanLimitError(name, 1, 1, 2, 1)).startswith("1:1: the limit on ")
+
+
 def test_an_outcome_does_not_write_out_its_result() -> None:
     program = planlang.compile('result = ["x" * 1000000] * 10\n', planlang.Vocabulary([]))
     assert len(repr(asyncio.run(program.run()))) < 100
@@ -252,7 +275,9 @@ def test_memory_that_the_machine_does_not_have_is_told_as_such(run: Any) -> None
         run("result = 1\nfail('MemoryError')\n")
     assert (
         str(caught.value)
-        == "2:1: the limit on memory bytes was hit: this machine has less than the plan's own limit allows"
+        == "2:1: the limit on memory was hit: this machine has less than the plan's own limit allows; it counts all "
+        "that is ever made: keep what later steps need of an answer instead of all of it, put texts together once with "
+        "`join`, and do not copy long lists in a loop"
     )
 
 
