@@ -101,6 +101,16 @@ def test_the_configurations_of_the_how_to_are_valid(registry: Registry, tmp_path
 PAGES = ["README.md", *(f"docs/how-to/{page.name}" for page in sorted((ROOT / "docs/how-to").glob("*.md")))]
 
 
+def test_the_package_and_the_configuration_of_the_client_how_to_are_valid(tmp_path: Path) -> None:
+    package, configuration = blocks("docs/how-to/write-a-client.md", "toml")
+    assert tomllib.loads(package)["project"]["entry-points"]["planloom"] == {"plain": "planloom_plain"}
+    module = ModuleType("planloom_plain")
+    exec(blocks("docs/how-to/write-a-client.md", "python")[0], module.__dict__)
+    (tmp_path / "planloom.toml").write_text(configuration.replace("PORT", "8000"))
+    settings = load_settings(load_plugins([("plain", module)]), folder=tmp_path, environ={})
+    assert settings.roles["worker"].endpoint == "main"
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_of_a_page_is_there(registry: Registry, page: str) -> None:
     named = set(re.findall(r"(?:`|^)planloom ([a-z]+)", (ROOT / page).read_text(), re.MULTILINE))
