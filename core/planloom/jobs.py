@@ -43,7 +43,7 @@ __all__ = [
     "default_price",
     "fact_sheet",
     "kits_in",
-    "lead_questions",
+    "messages_to_lead",
     "price_plan",
     "require_roles",
     "without_budget",
@@ -256,7 +256,9 @@ def without_budget(sheet: str) -> str:
     return sheet.rpartition("\n")[0]
 
 
-def lead_questions(settings: Settings, job: Job, kit: Kit, vocabulary: Vocabulary, sheet: str) -> list[tuple[str, str]]:
+def messages_to_lead(
+    settings: Settings, job: Job, kit: Kit, vocabulary: Vocabulary, sheet: str
+) -> list[tuple[str, str]]:
     """Return the first messages to the lead of a job."""
     return lead_messages(resolved_prompt(kit, "lead", settings), vocabulary, job.text or kit.job, sheet)
 
@@ -280,7 +282,7 @@ async def write_plan(
     """
     control = control or RunControl()
     settings = loom.settings
-    messages = lead_questions(settings, job, kit, vocabulary, sheet)
+    messages = messages_to_lead(settings, job, kit, vocabulary, sheet)
 
     async def rehearse_source(source: str) -> Rehearsal:
         priced = await asyncio.to_thread(

@@ -16,7 +16,7 @@ import attrs
 from planlang import Vocabulary
 
 from .job import Job, role_facts
-from .jobs import lead_questions, without_budget
+from .jobs import messages_to_lead, without_budget
 from .kits import Kit
 from .lead import Attempt, WrittenPlan
 from .questions import canonical_json
@@ -62,7 +62,7 @@ class Planning:
 def planning_key(settings: Settings, job: Job, kit: Kit, vocabulary: Vocabulary, sheet: str) -> str:
     """Return a hash of all that a lead is asked for a job, but for the budget."""
     asked = {
-        "messages": lead_questions(settings, job, kit, vocabulary, without_budget(sheet)),
+        "messages": messages_to_lead(settings, job, kit, vocabulary, without_budget(sheet)),
         "role": role_facts(settings, "lead"),
     }
     return hashlib.sha256(canonical_json(asked)).hexdigest()

@@ -375,7 +375,6 @@ class _Stage:
     def _cached_tokens(self, request: WorkerRequest) -> int:
         """Return how much of a question a provider has read before: the system text of an earlier worker."""
         tokens = estimate_text_tokens(len(request.system))
-        self._system_tokens += tokens
         beginning = (request.role, request.system)
         if tokens < _FEWEST_CACHED_TOKENS or beginning not in self._begun:
             self._begun.add(beginning)
@@ -386,6 +385,7 @@ class _Stage:
         self._spent += price
         self._calls += 1
         self._tokens += request.input_tokens + answer.completion_tokens
+        self._system_tokens += estimate_text_tokens(len(request.system))
         workers, total = self._roles.get(request.role, (0, 0))
         self._roles[request.role] = (workers + 1, total + price)
 

@@ -93,6 +93,13 @@ def test_a_configured_cap_holds_until_a_person_sets_another(folder: Folder) -> N
     assert (code, "of the 1.5 credits that it may spend" in remarks) == (5, True)
 
 
+def test_a_cap_that_a_person_sets_before_the_first_run_is_not_undone_by_the_configured_one(folder: Folder) -> None:
+    folder.configure(**{'path = "store.db"': 'path = "store.db"\ncap = 1'})
+    folder.run("store", "cap", "none")
+    assert run(folder, "first")[0] == 0
+    assert "has no cap of its own" in folder.run("store", "cap")[1]
+
+
 def test_a_cap_that_is_no_amount_is_refused_and_changes_nothing(folder: Folder) -> None:
     folder.run("store", "cap", "3")
     code, _, remarks = folder.run("store", "cap", "much")

@@ -20,7 +20,7 @@ from rich.text import Text
 from planloom._errors import Misuse
 from planloom.money import credits_of, show_credits
 from planloom.store_tools import DOCTOR, EXPORTED_KINDS, Pruned, Pruning, Spender, StoreStats, StoreTools
-from planloom.stores import StorePlugin
+from planloom.stores import Store, StorePlugin
 from planloom.wording import counted
 
 from .app import CREDITS, App, app_command, opened_store, out_console, say_console
@@ -149,7 +149,8 @@ def cap(app: App, amount: str | None) -> None:
     """
     with opened_store(app, read_only=amount is None) as opened:
         if amount is not None:
-            asyncio.run(opened.cap_store(None if amount == _NO_CAP else CREDITS.convert(amount, None, None)))
+            wanted = None if amount == _NO_CAP else CREDITS.convert(amount, None, None)
+            asyncio.run(_set_cap(opened, app.settings.store_cap, wanted))
         books = opened.store_books()
     if books is None:
         click.echo(f"{opened.where} has no cap of its own; each job has one (--cap)")
@@ -159,6 +160,13 @@ def cap(app: App, amount: str | None) -> None:
         f"all jobs of {opened.where} together may spend {show_credits(books.cap)} credits: {spent} are spent, "
         f"{show_credits(books.reserved)} reserved, {show_credits(books.left)} free"
     )
+
+
+async def _set_cap(store: Store, configured: int | None, wanted: int | None) -> None:
+    if configured is not None:
+        # What the next run reads in the configuration is no news by then, and leaves what is set here.
+        await store.configure_cap(configured)
+    await store.cap_store(wanted)
 
 
 @store.command()
