@@ -179,7 +179,7 @@ def event_text(event: Event) -> str:
         case "run.disk_full":
             return f"paused at the disk: {data['reason']}" if data["full"] else f"goes on: {data['reason']}"
         case "run.dropped":
-            return f"dropped a worker {data['label']}: the limit is {data['limit']:,}"
+            return f"dropped {data['label'] or 'a worker'}: the limit is {data['limit']:,} workers"
     return ""
 
 

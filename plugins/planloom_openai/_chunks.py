@@ -34,7 +34,7 @@ class _Choice:
         self.finish_reason: Any = None
         self._content: list[Any] = []
         self._refusal: list[str] = []
-        self._arguments: dict[Any, list[str]] = {}
+        self._arguments: dict[int | str, list[str]] = {}
 
     def add(self, choice: Mapping[str, Any]) -> None:
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
@@ -49,7 +49,10 @@ class _Choice:
         for call in calls if isinstance(calls, list) else ():
             function = call.get("function") if isinstance(call, Mapping) else None
             if isinstance(function, Mapping) and isinstance(function.get("arguments"), str):
-                self._arguments.setdefault(call.get("index", 0), []).append(function["arguments"])
+                index = call.get("index")
+                self._arguments.setdefault(index if isinstance(index, int | str) else 0, []).append(
+                    function["arguments"]
+                )
 
     def whole(self) -> dict[str, Any]:
         message = {

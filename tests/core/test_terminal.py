@@ -67,6 +67,14 @@ def test_a_phase_without_workers_is_not_counted_as_none_of_none(terminal: Termin
 
 
 @pytest.mark.parametrize(
+    ("label", "said"),
+    [("scan 3", "dropped scan 3: the limit is 1,000 workers"), ("", "dropped a worker: the limit is 1,000 workers")],
+)
+def test_a_dropped_worker_is_told_by_its_label_where_it_has_one(label: str, said: str) -> None:
+    assert event_text(Event(seq=1, t=0.0, type="run.dropped", data={"label": label, "limit": 1_000})) == said
+
+
+@pytest.mark.parametrize(
     ("open_", "said"),
     [
         (True, "paused at the account behind main: no credit"),

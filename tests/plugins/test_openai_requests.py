@@ -69,6 +69,12 @@ def test_two_tool_calls_that_arrive_interleaved_are_told_apart() -> None:
     assert reply_to(event_stream(deltas, finish_reason="tool_calls")).text == '{"a": 1}\n{"b": 2}'
 
 
+@pytest.mark.parametrize("index", [None, [0], {"at": 0}, 1.5], ids=repr)
+def test_pieces_of_a_tool_call_whose_number_is_none_are_put_together(index: Any) -> None:
+    deltas = [{"tool_calls": [{"index": index, "function": {"arguments": text}}]} for text in ('{"a"', ": 1}")]
+    assert reply_to(event_stream(deltas, finish_reason="tool_calls")).text == '{"a": 1}'
+
+
 def test_a_refusal_that_is_streamed_is_the_text_when_there_is_no_other() -> None:
     assert reply_to(event_stream([{"refusal": "I will "}, {"refusal": "not."}])).text == "I will not."
 
