@@ -185,7 +185,7 @@ class Planloom:
 
         :param cap: its budget from now on, in credits. :param workers: how many workers it may have from now on.
         :param args: arguments, and ``plan`` the plan, as they are now; with ``as_new_run`` they may be others.
-        :param release_uncertain: free what calls of unknown outcome keep charged.
+        :param release_uncertain: free what calls of unknown outcome keep charged, also where nothing else is missing.
         :raises JournalDiverged: it is not what its record says, and ``as_new_run`` is not said.
         :raises Misuse: somebody drives it, or nothing is missing.
         """
@@ -203,11 +203,11 @@ class Planloom:
             )
             return await self._price_and_begin(job, text, row.title, approve, at_cap)
         check_resumable(store, row, workers or loom.settings.workers)
-        if row.status == "completed" and not row.facts.get("counts", {}).get("holes"):
-            raise Misuse(f"the run {run_id} is whole and nothing is missing; `replay` gives its result again")
         if release_uncertain:
             for call in store.uncertain_calls(row.budget):
                 await store.release(call.call_id)
+        if row.status == "completed" and not row.facts.get("counts", {}).get("holes"):
+            raise Misuse(f"the run {run_id} is whole and nothing is missing; `replay` gives its result again")
         reopened = await asyncio.to_thread(
             reopen, loom.registry, loom.settings, store, row, args=args, source=source, workers=workers
         )

@@ -16,7 +16,7 @@ from .words import build_vocabulary
 
 __all__ = ["Replayed", "replay_run"]
 
-_NEVER_RAN = ("created", "held", "refused")
+_NEVER_RAN = ("created", "held")
 
 
 @attrs.frozen(kw_only=True)
@@ -36,6 +36,8 @@ async def replay_run(loom: Loom, row: RunRow) -> Replayed:
 
     :raises Misuse: it never ran. :raises PlanRefused: its plan fails the check now.
     """
+    if row.status == "refused":
+        raise Misuse(f"the run {row.id} was refused, so there is nothing to replay; `planloom show {row.id}` says why")
     if row.status in _NEVER_RAN:
         raise Misuse(f"the run {row.id} is {row.status} and has nothing to replay; `planloom resume {row.id}` runs it")
     job = job_of(loom.registry, row)

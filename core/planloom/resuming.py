@@ -85,8 +85,8 @@ def check_resumable(store: Store, row: RunRow, workers: int) -> None:
     status = status_now(store, row)
     if status == "refused":
         raise PlanRefused(
-            f"the plan of {row.id} was refused and cannot run: {row.error}; `planloom show {row.id} --plan` prints it "
-            "to be changed"
+            f"{row.id} did not run: {row.error}; `planloom resume {row.id} --as-new-run` tries again with another "
+            f"budget (--cap N) or a mended plan (--plan FILE; `planloom show {row.id} --plan` prints it)"
         )
     if not row.plan:
         raise Misuse(

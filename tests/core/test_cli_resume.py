@@ -168,6 +168,40 @@ def test_what_calls_of_unknown_outcome_keep_charged_is_released_when_a_person_sa
 
 
 @pytest.mark.slow
+def test_what_calls_of_unknown_outcome_keep_charged_is_released_also_once_the_run_is_whole(
+    folder_with: MakeFolder,
+) -> None:
+    hang = {"question 2"}
+    folder = folder_with(lambda r: echo(r).hanging() if r.question in hang else echo(r), MANY.format(count=3))
+    process = folder.start("run", "job.plan")
+    folder.wait_for(process, 3)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    hang.clear()
+    run = folder.newest().id
+    code, _, remarks = folder.run("resume", run)
+    assert (code, "1 call of unknown outcome keeps 0.2 credits charged" in " ".join(remarks.split())) == (0, True)
+    code, output, remarks = folder.run("resume", run, "--release-uncertain")
+    assert (code, "nothing is missing" in output) == (0, True)
+    assert "released 1 call of unknown outcome: 0.2 credits are free again" in " ".join(remarks.split())
+    assert folder.store(lambda store: store.books(store.runs(1)[0].budget).uncertain) == 0
+
+
+@pytest.mark.slow
+def test_a_refused_run_names_what_runs_it_after_all(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, MANY.format(count=3))
+    assert folder.run("run", "job.plan", "--cap", "0.3")[0] == 6
+    run = folder.newest().id
+    code, _, remarks = folder.run("resume", run, "--cap", "5")
+    assert (code, f"`planloom resume {run} --as-new-run`" in " ".join(remarks.split())) == (6, True)
+    code, _, remarks = folder.run("replay", run)
+    assert (code, f"`planloom show {run}` says why" in " ".join(remarks.split())) == (2, True)
+    assert folder.server.total == 0
+    assert folder.run("resume", run, "--as-new-run", "--cap", "5", "--yes")[0] == 0
+    assert folder.server.total == 3
+
+
+@pytest.mark.slow
 def test_a_whole_run_says_that_nothing_is_missing_and_names_replay(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, MANY.format(count=3))
     folder.run("run", "job.plan")

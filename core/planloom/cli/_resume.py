@@ -126,6 +126,7 @@ def _reopened(app: App, store: Store, row: RunRow, wanted: _Wanted) -> Reopened 
             f"the run {row.id} is {row.status} by now, and was not begun; `planloom show {row.id}` tells how it is"
         )
     if row.status == "completed" and not row.facts.get("counts", {}).get("holes"):
+        asyncio.run(_settle_uncertain(store, row.budget, release=wanted.release_uncertain))
         return None
     reopened = reopen(
         app.registry, app.settings, store, row, args=wanted.args, source=wanted.source, workers=wanted.workers
@@ -135,28 +136,37 @@ def _reopened(app: App, store: Store, row: RunRow, wanted: _Wanted) -> Reopened 
 
 
 async def _prepare(store: Store, reopened: Reopened, wanted: _Wanted) -> None:
-    """Release what the person says was not billed, set the cap, and say what is known."""
-    former, say = reopened.former, say_console()
+    """Say what is known, release what the person says was not billed, and set the cap."""
+    former = reopened.former
     run, budget = former.row.id, former.row.budget
     if former.seq:
-        say.print(
+        say_console().print(
             f"{run}: {counted(former.calls, 'question')} asked so far, {counted(len(former.versions), 'answer')} "
             f"known, {show_credits(former.paid + reopened.planned.paid)} credits paid"
         )
-    calls = store.uncertain_calls(budget)
-    charged = show_credits(sum(call.worst for call in calls))
-    if calls and wanted.release_uncertain:
-        for call in calls:
-            await store.release(call.call_id)
-        say.print(f"released {counted(len(calls), 'call')} of unknown outcome: {charged} credits are free again")
-    elif calls:
-        say.print(
-            f"{counted(len(calls), 'call')} of unknown outcome keep {charged} credits charged, since the provider may "
-            "have billed them; --release-uncertain frees them"
-        )
+    await _settle_uncertain(store, budget, release=wanted.release_uncertain)
     if wanted.cap is not None and budget:
         await store.open_budget(budget, wanted.cap)
         await store.set_cap(budget, wanted.cap)
+
+
+async def _settle_uncertain(store: Store, budget: str, *, release: bool) -> None:
+    """Release the calls of unknown outcome where a person says that they were not billed, else say that they are."""
+    calls = store.uncertain_calls(budget)
+    if not calls:
+        return
+    counted_calls, charged = counted(len(calls), "call"), show_credits(sum(call.worst for call in calls))
+    if release:
+        for call in calls:
+            await store.release(call.call_id)
+        said = f"released {counted_calls} of unknown outcome: {charged} credits are free again"
+    else:
+        keeps, them = ("keeps", "it") if len(calls) == 1 else ("keep", "them")
+        said = (
+            f"{counted_calls} of unknown outcome {keeps} {charged} credits charged, since the provider may have billed "
+            f"{them}; --release-uncertain frees them"
+        )
+    say_console().print(said)
 
 
 def _desk(app: App, job: Job, wanted: _Wanted, reopened: Reopened | None = None) -> JobDesk:
