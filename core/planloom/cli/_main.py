@@ -31,8 +31,8 @@ Begin with `planloom audit PATH` or `planloom demo`: both are free until a confi
 init` begins. Each command has its own --help.
 """
 _EXIT_CODES = """\
-Exit codes: 0 whole, 1 failed, 2 misuse or configuration, 3 completed with holes, 4 held for approval, 5 paused or
-stopped at the budget, 6 refused, 7 nothing to do, 9 runaway, 130 cancelled.
+Exit codes: 0 whole, 1 failed, 2 misuse or configuration, 3 completed with holes, 4 held for approval, 5 paused,
+interrupted or stopped at the budget, 6 refused, 7 nothing to do, 9 runaway, 130 cancelled.
 """
 
 
