@@ -183,6 +183,12 @@ def test_fewer_bugs_than_were_asked_for_are_refused_with_the_reasons(tmp_path: P
         build(small, seed=1, bugs=40)
 
 
+def test_a_library_that_holds_no_bug_is_not_asked_for_fewer_but_for_doctests(tmp_path: Path) -> None:
+    with pytest.raises(TooFewBugs, match=r"can be planted: 0;.*Give a library with doctests") as refused:
+        build(library(tmp_path, {"rows/plain.py": "X = 1\n"}), seed=1, bugs=5)
+    assert "--bugs" not in str(refused.value)
+
+
 def test_fewer_bugs_are_taken_where_that_is_allowed(tmp_path: Path) -> None:
     assert len(build(library(tmp_path, modules(2)), seed=1, bugs=40, at_most=True).entries) == 2
 

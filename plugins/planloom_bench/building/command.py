@@ -31,7 +31,7 @@ from planloom_bench.proving import sandbox_lacks
 from planloom_bench.sources import Source, is_folder, open_source
 
 from .library import Built, LeftOut, Library
-from .reasons import by_file, by_reason
+from .reasons import DOCTESTS_WANTED, by_file, by_reason
 from .search import build
 
 _STATE = ".build"
@@ -126,10 +126,7 @@ def _nothing(source: str, chosen: Chosen, built: Built, shown: Shown) -> str:
     lines = [f"no bug can be planted in {source}; copied, and nothing planted in:", *shown(built.left_out)]
     if chosen.left_out:
         lines += ["not copied:", *shown(chosen.left_out)]
-    lines.append(
-        "Give a library with doctests in its docstrings, three or more a file: `>>> f(1)`, and below it what that gives"
-    )
-    return "\n".join(lines)
+    return "\n".join([*lines, DOCTESTS_WANTED])
 
 
 def _check_place(source: str, out: Path) -> None:

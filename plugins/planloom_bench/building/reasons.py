@@ -14,6 +14,11 @@ _NONE = "  no file was left out"
 _AS_IT_SHOULD_BE = frozenset({"documentation", "examples", "has no examples", "tests"})
 
 
+DOCTESTS_WANTED = (
+    "Give a library with doctests in its docstrings, three or more a file: `>>> f(1)`, and below it what that gives"
+)
+
+
 def counted_reasons(left_out: Iterable[LeftOut]) -> str:
     """The reasons with their counts, the most frequent first, in one line."""
     return "; ".join(f"{len(files)} {reason}" for reason, files in _grouped(left_out)) or _NONE.strip()

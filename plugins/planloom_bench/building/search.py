@@ -20,7 +20,7 @@ from .choosing import Attempt, Choice
 from .journal import Journal, digest_of
 from .library import Built, LeftOut, Library, Planted
 from .order import spread
-from .reasons import counted_reasons
+from .reasons import DOCTESTS_WANTED, counted_reasons
 from .workers import Proofs, Workers
 
 __all__ = ["MOST_FAILING", "Progress", "build"]
@@ -183,9 +183,12 @@ def _planted(attempt: Attempt, outcome: Outcome) -> Planted:
 
 def _too_few(built: Built, bugs: int) -> str:
     found = len(built.entries)
+    advice = (
+        f"Ask for {found} or fewer with --bugs, take what there is with --at-most, or allow more than one bug a file "
+        "with --per-file"
+    )
     return (
         f"bugs asked for: {bugs}, that can be planted: {found}; of {counted(built.counts['files'], 'file')}, "
         f"{built.counts['plantable']} with examples that can prove a bug ({counted_reasons(built.left_out)}). "
-        f"Ask for {found} or fewer with --bugs, take what there is with --at-most, or allow more than one bug a file "
-        "with --per-file"
+        f"{advice if found else DOCTESTS_WANTED}"
     )

@@ -49,8 +49,8 @@ class Requirement:
             )
         if match is None:
             raise BadSource(
-                f"pypi:{written} names no version of a package; write pypi:NAME==VERSION, and #sha256=HASH behind it "
-                "to demand the very same archive"
+                f"pypi:{written} names no version of a package; write pypi:NAME==VERSION (`pip index versions NAME` "
+                "lists them), and #sha256=HASH behind it to demand the very same archive"
             )
         sha256 = match["sha256"]
         return cls(name=match["name"], version=match["version"], sha256=sha256.lower() if sha256 else None)
