@@ -86,9 +86,11 @@ def _about_planloom() -> Check:
 
 
 def _about_configuration(settings: Settings) -> Check:
-    if settings.source is not None:
-        return Check(name="configuration", said=str(settings.source))
-    return Check(name="configuration", said="none: the offline analyst plays every role, free and without a network")
+    offline = "the offline analyst plays every role, free and without a network"
+    if settings.source is None:
+        return Check(name="configuration", said=f"none: {offline}")
+    unnamed = f" names no model: {offline}" if settings.offline else ""
+    return Check(name="configuration", said=f"{settings.source}{unnamed}")
 
 
 def _about_store(registry: Registry, settings: Settings) -> Iterator[Check]:
@@ -265,7 +267,7 @@ def _about_json(name: str, found: Examined) -> Iterator[Check]:
             step = f'set {where} = "{next(iter(working), "none")}"'
             yield Check(name=name, said=f"{mode} {said}", verdict="bad", step=step, exit_code=2)
         else:
-            yield Check(name=name, said=f"{mode} {said}")
+            yield Check(name=name, said=f"{mode} {said}", verdict="ok" if said == WORKS else "note")
     if configured not in working and working and configured == "none":
         step = f'set {where} = "{working[0]}"'
         yield Check(name=name, said="can be asked for JSON and is not", verdict="note", step=step)
@@ -274,4 +276,4 @@ def _about_json(name: str, found: Examined) -> Iterator[Check]:
 def _about_streaming(name: str, found: Examined) -> Iterator[Check]:
     for about, said in found.streaming.items():
         what = "an answer that is streamed" if about == "streamed" else "an answer in one piece"
-        yield Check(name=name, said=f"{what} {said}")
+        yield Check(name=name, said=f"{what} {said}", verdict="ok" if said == WORKS else "note")

@@ -142,6 +142,12 @@ def closing_store(path: Path) -> Iterator[Store]:
 # --- without asking anybody
 
 
+def test_a_configuration_that_names_no_model_is_fit_and_says_who_answers(doctor: Doctor, tmp_path: Path) -> None:
+    (tmp_path / "planloom.toml").write_text("[budget]\ncap = 5\n")
+    shown = doctor.run(code=0).stdout.replace("\n", "")
+    assert "planloom.toml names no model: the offline analyst plays every role" in shown
+
+
 def test_a_machine_without_a_configuration_is_fit(doctor: Doctor, tmp_path: Path) -> None:
     shown = doctor.run(code=0).stdout
     assert "configuration: none: the offline analyst plays every role" in shown
@@ -273,6 +279,7 @@ def test_a_shape_that_the_server_takes_and_does_not_heed_does_not_count(doctor: 
     found = doctor.visits(completion("Yes, it is."), code=2)
     assert found["endpoints"][0]["json_modes"]["json_schema"].startswith("ignored")
     assert bad(found)[0].endswith('Next: set endpoints.main.json_mode = "none"')
+    assert "json_object ignored" in notes(found)
 
 
 def test_a_server_that_could_be_asked_for_json_and_is_not_is_worth_knowing(doctor: Doctor) -> None:
@@ -281,8 +288,10 @@ def test_a_server_that_could_be_asked_for_json_and_is_not_is_worth_knowing(docto
 
 
 def test_a_server_that_does_not_stream_is_said_to(doctor: Doctor) -> None:
-    streaming = doctor.visits(ChatServer(streams=False))["endpoints"][0]["streaming"]
+    found = doctor.visits(ChatServer(streams=False))
+    streaming = found["endpoints"][0]["streaming"]
     assert (streaming["whole"], streaming["streamed"][:7]) == ("works", "refused")
+    assert "an answer that is streamed refused" in notes(found)
 
 
 def test_a_server_that_counts_nothing_is_worth_knowing_where_tokens_are_priced(doctor: Doctor) -> None:

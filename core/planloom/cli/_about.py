@@ -93,7 +93,7 @@ _CONFIG = """\
 # model = "a-quick-model"
 # price = { call = 0.2 }
 
-# [roles.fast]
+# [roles.fast]                            # answers what a plan asks with model="fast"
 # endpoint = "main"
 # model = "a-quick-model"
 # price = { call = 0.2 }
