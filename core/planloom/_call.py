@@ -89,6 +89,7 @@ class Call:
         "_attempt",
         "_begun",
         "_billed",
+        "_closing",
         "_deserted",
         "_errand",
         "_faults",
@@ -124,6 +125,7 @@ class Call:
         self._waited_s = 0.0
         self._begun = False
         self._asking = False  # from the request until its answer is committed, or it brought none
+        self._closing = False
         self._deserted = self.is_cut = False
         self.answer: asyncio.Future[Reply] = at.loop.create_future()
         self.task = at.loop.create_task(self._run())
@@ -136,6 +138,8 @@ class Call:
     def desert(self) -> None:
         """Say that nobody waits for it any more: nothing else is sent, and what is in flight has half a minute left."""
         self._deserted = True
+        if self._closing:
+            return
         if self._begun and not self._asking:
             self.task.cancel()
             return
@@ -174,6 +178,8 @@ class Call:
     async def _asked(self) -> Reply:
         try:
             self._at.abort.check()
+            if self.answer.cancelled():  # who asked was cancelled in the very turn in which it was let through
+                raise asyncio.CancelledError
             while True:
                 if self._open is None:
                     granted = await self._grant(self._errand, self._turn)
@@ -217,6 +223,7 @@ class Call:
     async def _close(self) -> None:
         """Close a call that brought no answer (free, or charged at its worst price when it may have been billed), and
         give its slot back, which is free only then."""
+        self._closing = True
         call_id, self._open = self._open, None
         try:
             if call_id is not None:

@@ -92,6 +92,29 @@ def test_a_client_that_gives_no_reply_fails_that_worker_alone(tmp_path: Path, gi
     play(tmp_path / "store.db", lambda text: given, scenario)
 
 
+def test_who_was_cancelled_in_the_turn_in_which_it_was_let_through_sends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario(door: Doorway, server: LoopbackServer) -> None:
+        reserve = door.store.reserve
+
+        async def granted_and_cancelled(*args: Any, **options: Any) -> Any:
+            granted = await reserve(*args, **options)
+            asyncio.get_running_loop().call_soon(asking.cancel)
+            return granted
+
+        monkeypatch.setattr(door.store, "reserve", granted_and_cancelled)
+        asker = Asker(run="run", thread="run/t001", started=lambda: None)
+        asking = asyncio.ensure_future(door.door.ask(door.question("q"), door.role, asker, Effort(100.0)))
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        assert await door.door.drain(10.0) == 0
+        assert (door.door.asked, server.total) == (0, 0)
+        assert door.store.money("run") == {"calls": 0, "spent": 0, "uncertain": 0, "reserved": 0}
+
+    at_the_door(tmp_path / "store.db", completion("yes"), scenario)
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 def test_who_was_let_through_as_the_run_ended_was_not_asked(tmp_path: Path, at_once: bool) -> None:
     async def scenario(door: Doorway, server: LoopbackServer) -> None:
