@@ -5,17 +5,19 @@ from __future__ import annotations
 from .money import show_credits
 from .stores import RunHolder, RunProgress, RunRow, Store
 
-__all__ = ["ENDED", "driven_text", "status_line", "status_now"]
+__all__ = ["ENDED", "UNDER_WAY", "driven_text", "paid_now", "status_line", "status_now"]
 
 ENDED = ("completed", "failed", "cancelled", "runaway", "refused")
 """Statuses in which a run needs nothing more by itself."""
 
-_UNDER_WAY = ("running", "paused")
+_DRIVEN = ("running", "paused")
+UNDER_WAY = (*_DRIVEN, "interrupted")
+"""Statuses of runs that may have gone on since their record said how they ended, if it ever did."""
 
 
 def status_now(store: Store, row: RunRow) -> str:
     """Return a run's status; one whose driver is gone without a word does not run, but was interrupted."""
-    if row.status not in _UNDER_WAY or store.driver(row.id) is not None:
+    if row.status not in _DRIVEN or store.driver(row.id) is not None:
         return row.status
     # It may have ended between the two looks.
     newest = store.run(row.id)
@@ -30,20 +32,28 @@ def _waits(store: Store, run_id: str) -> bool:
     return seq > 0 and store.events(run_id, seq - 1)[0].type != "run.ended"
 
 
+def paid_now(store: Store, row: RunRow, status: str) -> int | None:
+    """Return what a run has cost in micro-credits, its planning included, or ``None`` where nothing says so: until its
+    record tells, by its calls."""
+    paid: int | None = row.facts.get("cost", {}).get("paid")
+    if row.plan and (paid is None or status in UNDER_WAY):
+        return int(row.facts.get("planned", {}).get("paid", 0)) + store.money(row.id)["spent"]
+    return paid
+
+
 def status_line(store: Store, row: RunRow) -> str:
     """Return the line that answers "how is it going?", while a run is under way and afterwards."""
     status, progress = status_now(store, row), store.progress(row.id)
     threads = progress.threads
-    running = threads.get("running", 0) if status in _UNDER_WAY else 0
+    running = threads.get("running", 0) if status in _DRIVEN else 0
     dropped = progress.events.get("run.dropped", 0)
-    under_way = status in (*_UNDER_WAY, "interrupted")
-    holes = progress.holes if under_way else row.facts.get("counts", {}).get("holes", progress.holes)
+    holes = progress.holes if status in UNDER_WAY else row.facts.get("counts", {}).get("holes", progress.holes)
     parts = [
         row.id,
         status,
         *_phase(progress),
         f"{running} running, {threads.get('done', 0)} done, {threads.get('failed', 0)} failed, {dropped} dropped",
-        f"{show_credits(store.money(row.id)['spent'])} credits",
+        f"{show_credits(paid_now(store, row, status) or 0)} credits",
         f"{progress.t:.1f} s",
         *([f"HOLES {holes}"] if holes else []),
         *([f"PAUSED at {row.facts['paused_at']}"] if status == "paused" and row.facts.get("paused_at") else []),

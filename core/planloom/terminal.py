@@ -92,7 +92,7 @@ def approve(
     _show_plan(console, priced.source)
     if confirm(f"The plan needs your approval: {decision.reason}. Run it?"):
         return attrs.evolve(decision, verdict="approved", who="person")
-    raise PlanHeld(f"the plan was not approved and nothing was spent; {advice}")
+    raise PlanHeld(f"the plan was not approved and did not run; {advice}")
 
 
 def _show_plan(console: Console, source: str) -> None:

@@ -14,6 +14,7 @@ from planloom.desk import JobDesk, OnCap
 from planloom.jobs import PricedPlan, fact_sheet
 from planloom.lead import WrittenPlan
 from planloom.loom import Job, Outcome, RunControl
+from planloom.money import show_credits
 from planloom.plugins import Registry
 from planloom.resuming import target_facts
 from planloom.settings import Settings
@@ -127,7 +128,7 @@ def _priced(desk: JobDesk, options: AuditOptions, written: WrittenPlan | None) -
     desk.job = attrs.evolve(desk.job, facts={**desk.job.facts, "plan_name": name, "planning": attempts})
     if source is None:
         assert written is not None
-        reason = _no_plan(written)
+        reason = _no_plan(written, desk.job.cap)
         desk.keep_unrun(written.attempts[-1].source, "refused", reason)
         raise PlanRefused(reason)
     return desk.price(source, name)
@@ -143,10 +144,12 @@ def _has_lead(settings: Settings) -> bool:
     return lead is not None and settings.endpoints[lead.endpoint].client != "offline"
 
 
-def _no_plan(written: WrittenPlan) -> str:
+def _no_plan(written: WrittenPlan, cap: int) -> str:
     last = written.attempts[-1]
+    took = show_credits(written.spent.full_price)
     return (
-        f"the lead wrote no acceptable plan in {len(written.attempts)} attempts; the last one:\n\n"
+        f"the lead wrote no acceptable plan in {len(written.attempts)} attempts, which took {took} of the "
+        f"{show_credits(cap)} credits; the last one:\n\n"
         + "\n\n".join(last.problems[:3])
         + "\n\nthe same question gets the same answers, which are known by now: run a saved plan with --plan fixed, "
         "say more with --job, ask the lead again with --new-plan, or name a stronger lead"

@@ -172,6 +172,9 @@ def test_a_lead_mends_its_plan_and_every_attempt_is_kept(code: Path, desk: Path,
     assert facts["cost"]["paid"] == facts["cost"]["full_price"] == 200_000 * server.total
     assert facts["cost"]["planning"] == 400_000
     assert "0.4 of it for planning" in done.stderr
+    paid = facts["cost"]["paid"] / 1_000_000
+    shown = planloom(desk, "show", run).stdout.splitlines()
+    assert (f" | {paid:.1f} credits | " in shown[1], shown[2].startswith(f"{paid:.1f} credits paid")) == (True, True)
 
 
 def test_a_lead_that_never_mends_its_plan_is_refused_after_two_repairs(code: Path, desk: Path) -> None:
@@ -179,7 +182,7 @@ def test_a_lead_that_never_mends_its_plan_is_refused_after_two_repairs(code: Pat
         configure(desk, server.url)
         done = planloom(desk, "audit", code)
         assert (done.returncode, server.total) == (6, 3)
-        assert "no acceptable plan in 3 attempts" in done.stderr
+        assert "no acceptable plan in 3 attempts, which took 0.6 of the 150.0 credits" in done.stderr
         assert "say more with --job" in done.stderr
     run, status, *_ = planloom(desk, "runs").stdout.splitlines()[1].split()
     facts = json.loads(planloom(desk, "show", run, "--json").stdout)["facts"]

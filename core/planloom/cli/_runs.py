@@ -14,7 +14,7 @@ from rich.text import Text
 from planloom.exporting import RUN_FILES, event_line, export_run, run_as_json
 from planloom.money import show_credits
 from planloom.resuming import find_run
-from planloom.status import status_line, status_now
+from planloom.status import UNDER_WAY, paid_now, status_line, status_now
 from planloom.stores import RunRow, Store
 from planloom.wording import counted
 
@@ -60,16 +60,12 @@ def _workers(store: Store, row: RunRow) -> str:
 
 
 def _paid(store: Store, row: RunRow) -> str:
-    """Return what the run has cost, its planning included: until its record says it, by its calls."""
-    paid = row.facts.get("cost", {}).get("paid")
-    if row.plan and (paid is None or _under_way(store, row)):
-        paid = row.facts.get("planned", {}).get("paid", 0) + store.money(row.id)["spent"]
+    paid = paid_now(store, row, status_now(store, row))
     return "-" if paid is None else show_credits(paid)
 
 
 def _under_way(store: Store, row: RunRow) -> bool:
-    """Return whether the run has gone on since its record said how it ended, if it ever did."""
-    return status_now(store, row) in ("running", "paused", "interrupted")
+    return status_now(store, row) in UNDER_WAY
 
 
 @click.command()
