@@ -122,7 +122,7 @@ def check_target(
 
     A plan that works out which saved plan it calls may need one or not: it hears when it comes to a kit's words.
 
-    :param option: what gives the target.
+    :param option: what gives the target, with what stands for it.
     :raises Misuse: it has none and needs one, or has one and uses no kit.
     :raises PlanRefused: it uses no kit because the check finds problems, such as a misspelled word of one.
     """
@@ -133,7 +133,8 @@ def check_target(
     elif not kits_in(registry, settings, source):
         kits = tuple(registry.all("kit", Kit).values())
         compile_plan(source, build_vocabulary(registry, settings, kits), name)
-        raise Misuse(f"{name} uses no word of a kit, so that nothing in it works on a target; leave {option} out")
+        bare = option.split()[0]
+        raise Misuse(f"{name} uses no word of a kit, so that nothing in it works on a target; leave {bare} out")
 
 
 def default_price(role: str) -> Price:
