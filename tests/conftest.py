@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import settings
 
 # A busy machine is no fault of the code: how long something takes is for benchmarks to say.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
+
+# What a shell starts in the background ignores Ctrl-C, and so would each process that tests send one.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # They start planloom as a person does, a process a command, which says little more on a second Python.
 COMMANDS = (

@@ -97,7 +97,7 @@ PLANS = {
         ("the plan would stop at the budget of 150.0 credits",),
     ),
     "a result that is a function": Right("result = lambda: 1\n", 6, 0, None, ("the result holds a function",)),
-    "a result that holds itself": Right("a = []\na.append(a)\nresult = a\n", 6, 0, None, ("data depth",)),
+    "a result that holds itself": Right("a = []\na.append(a)\nresult = a\n", 6, 0, None, ("limit on nesting",)),
     "no result": Right("x = 1\n", 6, 0, None, ("PL109",)),
     "nothing to say": Right('result = agent("")\n', 6, 0, None, ("agent() needs a prompt or data",)),
     "data that JSON has no form for": Right(
