@@ -66,9 +66,12 @@ async def open(  # noqa: A001 - read as `planloom.open`
     :param config: read this file instead of the folder's ``planloom.toml``.
     :param store: keep answers and runs there, instead of where the configuration says.
     :param read_only: runs are only listed, followed and replayed, also from a store that cannot be written.
-    :raises ConfigurationError: something in the configuration is wrong. :raises StoreError: the store cannot be opened.
+    :raises Misuse: there is no such folder. :raises ConfigurationError: something in the configuration is wrong.
+    :raises StoreError: the store cannot be opened.
     """
     base = Path.cwd() if folder is None else Path(folder)
+    if not base.is_dir():
+        raise Misuse(f"there is no folder {base}; name the one that planloom.toml is in, or is to be in")
     registry = load_plugins()
     settings = load_settings(registry, folder=base, config=None if config is None else Path(config))
     path = base / settings.store_path if store is None else Path(store)

@@ -98,10 +98,9 @@ def plan_audit(
         yes=options.yes,
         on_cap=options.on_cap,
     )
-    if options.new_plan and not _has_lead(settings):
-        raise Misuse(
-            "--new-plan asks the lead, and none is configured; leave it out, or name a model for the role `lead`"
-        )
+    for_lead = "--new-plan asks" if options.new_plan else "--job is told to" if options.text else ""
+    if for_lead and options.plan is None and not _has_lead(settings):
+        raise Misuse(f"{for_lead} the lead, and none is configured; leave it out, or name a model for the role `lead`")
     written = _written(desk, sheet, options.new_plan) if options.plan is None and _has_lead(settings) else None
     priced = _priced(desk, options, written)
     desk.approve(priced)

@@ -95,6 +95,8 @@ def audit(
         raise Misuse("--wide is about offline rules, and models are configured for this audit; leave it out")
     if new_plan and plan is not None:
         raise Misuse("--new-plan has the lead write a plan, and --plan names one; leave one of them out")
+    if text and plan is not None:
+        raise Misuse("--job is told to the lead, and with --plan no lead is asked; leave one of them out")
     console = say_console()
     patterns = {"include": include, "exclude": exclude}
     with console.status(Text(f"reading {path}")):

@@ -89,6 +89,16 @@ def test_a_plan_is_read_from_a_file_and_a_saved_one_by_its_name(play: Play, tmp_
     play(echo, scenario)
 
 
+def test_a_folder_that_is_not_there_is_refused_and_not_made(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with planloom.open(tmp_path / "gone"):
+            pass
+
+    with pytest.raises(Misuse, match="there is no folder"):
+        asyncio.run(scenario())
+    assert not (tmp_path / "gone").exists()
+
+
 def test_a_plan_that_fails_the_check_is_refused_before_anything_is_asked(play: Play) -> None:
     async def scenario(loom: Planloom, server: LoopbackServer) -> None:
         with pytest.raises(PlanRefused, match="PL031"):

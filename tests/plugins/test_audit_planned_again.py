@@ -135,10 +135,13 @@ def test_another_question_has_another_plan(leading: Leading, change: str) -> Non
     assert leading.plan() == PLAN.format(number=2)
 
 
-def test_new_plan_beside_a_plan_is_refused(leading: Leading) -> None:
-    assert "leave one of them out" in leading.audit("--new-plan", "--plan", "fixed", code=2)
+@pytest.mark.parametrize("option", [["--new-plan"], ["--job", "Look at sums."]])
+def test_what_only_a_lead_hears_is_refused_beside_a_plan(leading: Leading, option: list[str]) -> None:
+    assert "leave one of them out" in leading.audit(*option, "--plan", "fixed", code=2)
 
 
-def test_new_plan_without_a_lead_says_what_is_missing(leading: Leading) -> None:
+@pytest.mark.parametrize("option", [["--new-plan"], ["--job", "Look at sums."]])
+def test_what_only_a_lead_hears_says_what_is_missing_where_there_is_none(leading: Leading, option: list[str]) -> None:
     leading.folder.configure()
-    assert "name a model for the role `lead`" in leading.audit("--new-plan", code=2)
+    told = leading.audit(*option, code=2)
+    assert (option[0] in told, "name a model for the role `lead`" in told) == (True, True)
