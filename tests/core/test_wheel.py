@@ -54,4 +54,4 @@ def test_the_demonstration_runs_from_the_wheel_alone(wheel: Path, tmp_path: Path
     run = [str(tmp_path / "venv" / "bin" / "planloom"), "demo"]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert "of 12 planted bugs found" in done.stdout
+    assert "of 24 planted bugs found" in done.stdout
