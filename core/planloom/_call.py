@@ -208,7 +208,7 @@ class Call:
         self._billed = self._asking = True
         self._attempt += 1
         errand.effort.attempts += 1
-        answer = await errand.effort.within(_asked(errand, self._turn.began))
+        answer = await errand.effort.within(_reply_of(errand, self._turn.began))
         return _priced(answer, errand.question, errand.role)
 
     async def _answered(self, reply: Reply) -> Reply:
@@ -321,7 +321,7 @@ class Call:
         )
 
 
-async def _asked(errand: Errand, began: Callable[[], None]) -> Reply:
+async def _reply_of(errand: Errand, began: Callable[[], None]) -> Reply:
     """Return a client's answer; a client that breaks fails its worker, like any other fault that is not the run's.
 
     :raises ModelError: there is none.

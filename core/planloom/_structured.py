@@ -211,7 +211,7 @@ def _nests_deeper_than(depth: int, value: Any) -> bool:
 
 def _without_half_pairs(value: Any) -> str:
     """Return the value as JSON, with U+FFFD for each half of a pair of surrogates that stands alone."""
-    from .wire import storable
+    from .wire import storable  # seldom needed, and a plan that is only checked does without
 
     return storable(json.dumps(value, ensure_ascii=False))
 
