@@ -23,6 +23,7 @@ class Score:
     """What a report is worth against a key.
 
     :ivar reported: how many findings there were; ``set_aside`` more items were no findings.
+    :ivar elsewhere: how many of the findings are in files that the benchmark does not hold.
     :ivar tally: the score by ``scorer``; ``strict`` the score by the rule of the same statement.
     :ivar chance: what as many random lines would score by ``scorer``.
     :ivar caused: bugs found by findings that the same audit does not report on the clean copy; None when no report of
@@ -35,6 +36,7 @@ class Score:
     scorer: str
     reported: int
     set_aside: int
+    elsewhere: int
     tally: Tally
     strict: Tally
     chance: Chance
@@ -71,6 +73,7 @@ def score(report: Report, bench: Bench, *, clean: Report | None = None, scorer: 
         scorer=scorer.name,
         reported=len(report.findings),
         set_aside=report.set_aside,
+        elsewhere=sum(finding.file not in bench.files for finding in report.findings),
         tally=counted,
         strict=tally(report.findings, bench, SAME_STATEMENT),
         chance=chance_line(len({(f.file, f.line) for f in report.findings}), bench, scorer),

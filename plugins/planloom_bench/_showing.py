@@ -119,6 +119,11 @@ def _notes(score: Score, rival: Rival | None) -> list[str]:
         notes.append(f"Recall of the surest findings alone: {curve}.")
     if score.tally.repeats:
         notes.append(f"Said again: {counted(score.tally.repeats, 'finding')}, counted neither for nor against.")
+    if score.elsewhere:
+        which = "all" if score.elsewhere == score.reported else f"{score.elsewhere:,} of {score.reported:,}"
+        notes.append(
+            f"In files that this benchmark does not hold: {which} findings; --bench names the one that was audited."
+        )
     if score.set_aside:
         notes.append(f"Set aside: {counted(score.set_aside, 'item')} without a file or a line.")
     return notes

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from planloom.plugins import load_plugins
-from planloom_bench import BenchError, LeaksFound, bench_command, load_bench
+from planloom_bench import BenchError, LeaksFound, TooFewBugs, bench_command, load_bench
 
 MODULE = '''\
 """Shares of a whole."""
@@ -57,8 +57,8 @@ def library(tmp_path: Path) -> Path:
     return folder
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(bench_command, ["build", *map(str, arguments), "--bugs", "1"], obj=load_plugins())
+def run(*arguments: object, bugs: int = 1) -> Result:
+    return CliRunner().invoke(bench_command, ["build", *map(str, arguments), "--bugs", str(bugs)], obj=load_plugins())
 
 
 def manifest(out: Path) -> dict[str, Any]:
@@ -124,6 +124,17 @@ def test_a_library_without_examples_is_refused_with_the_reasons(tmp_path: Path) 
     result = run(tmp_path / "library", "--out", tmp_path / "out", "--at-most")
     assert isinstance(result.exception, BenchError)
     assert "1  has no examples" in str(result.exception)
+
+
+def test_a_library_with_too_few_bugs_is_refused_and_its_files_are_named_with_reasons(
+    library: Path, tmp_path: Path
+) -> None:
+    (library / "a.py").write_text("X = 1\n")
+    plain = run(library, "--out", tmp_path / "out", bugs=900)
+    assert isinstance(plain.exception, TooFewBugs)
+    assert "a.py" not in str(plain.exception)
+    named = run(library, "--out", tmp_path / "out", "--reasons", bugs=900)
+    assert "\n  a.py: has no examples" in str(named.exception)
 
 
 @pytest.mark.parametrize("out", ["shares", "shares/below"])

@@ -22,6 +22,7 @@ from planloom_bench import (
     chance_line,
     score,
     tally,
+    to_markdown,
     wilson,
 )
 from planloom_bench._matching import matched
@@ -262,6 +263,14 @@ def test_recall_is_shown_for_the_surest_findings() -> None:
         Reported("one.py", 18, None, 0.1),
     )
     assert score(Report(findings), BENCH).recall_at == {1: 0.25, 2: 0.25, 3: 0.5}
+
+
+def test_findings_in_files_that_the_benchmark_does_not_hold_are_counted_and_told() -> None:
+    report = Report((Reported("one.py", 3), Reported("other.py", 3), Reported("other.py", 9)))
+    scored = score(report, BENCH)
+    assert scored.elsewhere == 2
+    assert "does not hold: 2 of 3 findings" in to_markdown(scored)
+    assert "does not hold" not in to_markdown(score(Report(report.findings[:1]), BENCH))
 
 
 def test_bugs_are_counted_by_kind() -> None:

@@ -12,7 +12,7 @@ import click
 
 from planloom.plugins import Registry, load_plugins
 from planloom.wording import counted
-from planloom_bench._errors import BenchError, LeaksFound
+from planloom_bench._errors import BenchError, LeaksFound, TooFewBugs
 from planloom_bench._key import Key
 from planloom_bench._writing import writing
 from planloom_bench.copying import (
@@ -32,7 +32,7 @@ from planloom_bench.sources import Source, is_folder, open_source
 
 from .library import Built, LeftOut, Library
 from .reasons import DOCTESTS_WANTED, by_file, by_reason
-from .search import build
+from .search import build, too_few
 
 _STATE = ".build"
 _PARTS = ("audited", "hidden", "manifest.json")
@@ -95,7 +95,7 @@ def build_command(
             seed=seed,
             bugs=bugs,
             per_file=per_file,
-            at_most=at_most,
+            at_most=True,  # what there is can be shown, also where it is too little
             mutators=registry.all("mutator", Mutator).values(),
             options=options or None,
             journal=out / _STATE,
@@ -103,6 +103,9 @@ def build_command(
         )
         if not built.entries:
             raise BenchError(_nothing(source, chosen, built, shown))
+        if len(built.entries) < bugs and not at_most:
+            named = by_file(built.left_out) if reasons else ()
+            raise TooFewBugs("\n".join([too_few(built, bugs), *named]))
         files = copied_files(chosen, built.entries)
         key = key_of(files, built.entries, opened.name)
         manifest = manifest_of(opened, chosen, built, files, seed=seed)

@@ -23,7 +23,7 @@ from .order import spread
 from .reasons import DOCTESTS_WANTED, counted_reasons
 from .workers import Proofs, Workers
 
-__all__ = ["MOST_FAILING", "Progress", "build"]
+__all__ = ["MOST_FAILING", "Progress", "build", "too_few"]
 
 # A bug that most examples notice is no bug that an auditor has to look for.
 MOST_FAILING = 0.4
@@ -64,7 +64,7 @@ def build(
     finally:
         book.close()
     if len(built.entries) < bugs and not at_most:
-        raise TooFewBugs(_too_few(built, bugs))
+        raise TooFewBugs(too_few(built, bugs))
     return built
 
 
@@ -181,7 +181,8 @@ def _planted(attempt: Attempt, outcome: Outcome) -> Planted:
     )
 
 
-def _too_few(built: Built, bugs: int) -> str:
+def too_few(built: Built, bugs: int) -> str:
+    """Return that a build has fewer bugs than were asked for, why, and what to do."""
     found = len(built.entries)
     advice = (
         f"Ask for {found} or fewer with --bugs, take what there is with --at-most, or allow more than one bug a file "
