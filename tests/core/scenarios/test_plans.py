@@ -19,9 +19,10 @@ pytestmark = pytest.mark.command
 
 
 def some_bad(request: Received) -> Served:
-    """Refuse what is asked in a bad way, repeat the rest."""
+    """Refuse what is asked in a bad way, after a while where that is to be late; repeat the rest."""
     if "bad" in request.question:
-        return json_answer({"error": {"message": "refused"}}, status=400)
+        refusal = json_answer({"error": {"message": "refused"}}, status=400)
+        return refusal.after(0.5 if "late" in request.question else 0.0)
     return completion(f"ok: {request.question}")
 
 
@@ -51,7 +52,9 @@ PLANS = {
         ("with 2 holes", "IndexError"),
     ),
     "a race of nobody": Right('result = race([]) or "nobody"\n', 0, 0, "nobody"),
-    "a race whose loser fails": Right('result = race([lambda: agent("bad"), lambda: agent("b")])\n', 0, 2, "ok: b"),
+    "a race whose loser fails": Right(
+        'result = race([lambda: agent("bad, late"), lambda: agent("b")])\n', 0, 2, "ok: b"
+    ),
     "tasks that lose a worker inside of tasks": Right(
         "def inner(n):\n"
         '    return parallel([lambda: agent(f"bad {n}"), lambda: agent(f"good {n}")])\n'
