@@ -20,7 +20,7 @@ from .clients import ClientPlugin
 from .loom import open_loom
 from .money import Price
 from .plugins import Registry
-from .settings import RoleSettings, Settings
+from .settings import RoleSettings, Settings, role_names_of
 from .store_tools import DOCTOR
 from .stores import StorePlugin
 
@@ -70,6 +70,7 @@ def checks_of(registry: Registry, settings: Settings, environ: Mapping[str, str]
     found = [_about_planloom(), _about_configuration(settings)]
     found += _about_store(registry, settings)
     found += [_about_role(registry, settings, role) for role in settings.roles.values()]
+    found += [_about_no_role(name) for name in role_names_of(registry) if name not in settings.roles]
     used = {role.endpoint for role in settings.roles.values()}
     for name in sorted(used):
         found += _about_endpoint(registry, settings, name, environ)
@@ -144,6 +145,11 @@ def _about_role(registry: Registry, settings: Settings, role: RoleSettings) -> C
         step = "a cap bounds nothing that is free; write what it really costs if it is not"
         return Check(name=name, said=said, verdict="note", step=step)
     return Check(name=name, said=said)
+
+
+def _about_no_role(name: str) -> Check:
+    step = f"for plans that ask this role add a table [roles.{name}]"
+    return Check(name=f"role {name}", said="not configured", verdict="note", step=step)
 
 
 def price_said(price: Price) -> str:

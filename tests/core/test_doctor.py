@@ -142,6 +142,12 @@ def closing_store(path: Path) -> Iterator[Store]:
 # --- without asking anybody
 
 
+def test_a_role_that_is_not_configured_is_worth_knowing(doctor: Doctor) -> None:
+    found = doctor.visits(completion("ready"), code=2)
+    assert "not configured Next: for plans that ask this role add a table [roles.lead]" in notes(found)
+    assert "[roles.judge]" not in notes(found)
+
+
 def test_a_configuration_that_names_no_model_is_fit_and_says_who_answers(doctor: Doctor, tmp_path: Path) -> None:
     (tmp_path / "planloom.toml").write_text("[budget]\ncap = 5\n")
     shown = doctor.run(code=0).stdout.replace("\n", "")

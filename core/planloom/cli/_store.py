@@ -90,7 +90,7 @@ def _stats_data(found: StoreStats) -> dict[str, Any]:
 def _print_stats(where: str, found: StoreStats) -> None:
     console = out_console()
     console.print(f"{where}: {_bytes(found.size_bytes)}, format {found.format}", soft_wrap=True, markup=False)
-    console.print(f"{_bytes(found.log_bytes)} of it not yet merged, {_bytes(found.free_bytes)} unused")
+    console.print(f"{_bytes(found.log_bytes)} of it in the write-ahead log, {_bytes(found.free_bytes)} unused")
     if found.oldest_at and found.newest_at:
         console.print(f"replies from {found.oldest_at:%Y-%m-%d %H:%M} to {found.newest_at:%Y-%m-%d %H:%M} UTC")
     content = Table("content", Column("count", justify="right"), Column("size", justify="right"), **_PLAIN)
