@@ -62,6 +62,7 @@ __all__ = [
     "TakenOver",
     "UnknownNameError",
     "did_you_mean",
+    "listed_differences",
 ]
 
 
@@ -228,15 +229,19 @@ class JournalDiverged(RunAborted):
 
     def __init__(self, place: str, then: Any, now: Any, more: Sequence[tuple[str, Any, Any]] = ()) -> None:
         self.place, self.then, self.now, self.more = place, then, now, tuple(more)
-        rows = [(place, then, now), *self.more]
-        shown = [f"{where}: then {_side(before)}, now {_side(after)}" for where, before, after in rows[:_NAMES_SHOWN]]
-        hidden = [f"and {len(rows) - _NAMES_SHOWN} more"] if len(rows) > _NAMES_SHOWN else []
-        listed = "\n".join(f"  {line}" for line in (*shown, *hidden))
         super().__init__(
-            f"the run cannot go on as it was begun, since this is not what its record says:\n{listed}\n"
+            "the run cannot go on as it was begun, since this is not what its record says:\n"
+            f"{listed_differences([(place, then, now), *self.more])}\n"
             "put it back as it was, or make a new run of what is there now with `planloom resume RUN --as-new-run`, "
             "which pays for no answer that still fits"
         )
+
+
+def listed_differences(rows: Sequence[tuple[str, Any, Any]]) -> str:
+    """Return a line each of what differs: where, and both sides. Of very many the first are listed."""
+    shown = [f"{where}: then {_side(before)}, now {_side(after)}" for where, before, after in rows[:_NAMES_SHOWN]]
+    hidden = [f"and {len(rows) - _NAMES_SHOWN} more"] if len(rows) > _NAMES_SHOWN else []
+    return "\n".join(f"  {line}" for line in (*shown, *hidden))
 
 
 def _side(value: Any) -> str:

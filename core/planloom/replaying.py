@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import attrs
 
-from ._errors import Misuse
+from ._errors import Misuse, listed_differences
 from .former import read_former
 from .jobs import compile_plan
 from .loom import Loom, Outcome
-from .resuming import job_of
+from .resuming import changed_since, job_of
 from .status import status_now
 from .stores import RunRow
 from .wording import counted
@@ -46,7 +46,11 @@ async def replay_run(loom: Loom, row: RunRow) -> Replayed:
     workers = int(row.facts.get("workers", loom.settings.workers))
     outcome = await loom.run(job, program, row.plan, former=former, mode="replay", workers=workers)
     equal = (outcome.status, outcome.result) == (row.status, row.result)
-    return Replayed(outcome=outcome, equal=equal, said=_said(row, status_now(loom.store, row), outcome, equal))
+    said = _said(row, status_now(loom.store, row), outcome, equal)
+    changed = [] if equal else changed_since(loom.settings, loom.store, row, job)
+    if changed:
+        said += f"\nsince the run was begun this has changed:\n{listed_differences(changed)}"
+    return Replayed(outcome=outcome, equal=equal, said=said)
 
 
 def _said(row: RunRow, status: str, outcome: Outcome, equal: bool) -> str:

@@ -31,7 +31,7 @@ from .status import driven_text, status_now
 from .stores import RunRow, Store
 from .words import build_vocabulary
 
-__all__ = ["Reopened", "check_resumable", "find_run", "job_of", "reopen", "target_facts", "target_of"]
+__all__ = ["Reopened", "changed_since", "check_resumable", "find_run", "job_of", "reopen", "target_facts", "target_of"]
 
 Difference = tuple[str, Any, Any]
 
@@ -153,8 +153,7 @@ def reopen(
     :raises JournalDiverged: it is not what its record says. :raises PlanRefused: its plan fails the check now.
     """
     job = job_of(registry, row, args)
-    now = _as_stored(job_facts(job, settings, row.facts.get("roles")))
-    differences = list(_differences(row, now, source, _answered(store, row, _changed_roles(row, now))))
+    differences = changed_since(settings, store, row, job, source)
     if differences:
         raise JournalDiverged(*differences[0], more=differences[1:])
     program, _ = compile_plan(row.plan, build_vocabulary(registry, settings, job.kits), row.title)
@@ -168,6 +167,14 @@ def reopen(
         workers=max(before, settings.workers) if workers is None else workers,
         planned=Spent(**row.facts.get("planned", {})),
     )
+
+
+def changed_since(
+    settings: Settings, store: Store, row: RunRow, job: Job, source: str | None = None
+) -> list[Difference]:
+    """Return what of a run's job, or of the plan as it is given now, is no longer what the run's record says."""
+    now = _as_stored(job_facts(job, settings, row.facts.get("roles")))
+    return list(_differences(row, now, source, _answered(store, row, _changed_roles(row, now))))
 
 
 def _as_stored(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -374,6 +374,22 @@ def test_a_replay_of_a_run_that_was_cut_short_says_what_it_lacks(folder_with: Ma
     assert "came to no result: replay met a question of role `worker`" in " ".join(remarks.split())
 
 
+@pytest.mark.slow
+def test_a_replay_that_comes_to_something_else_names_what_changed_since(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, 'result = plan("tell")\n')
+    saved = folder.path / "plans" / "tell.plan"
+    saved.parent.mkdir()
+    saved.write_text('result = agent("question 1")\n')
+    assert folder.run("run", "job.plan")[0] == 0
+    run = folder.newest().id
+    assert "has changed" not in folder.run("replay", run)[2]
+    saved.write_text('result = agent("question 2")\n')
+    code, _, remarks = folder.run("replay", run)
+    assert code == 1
+    assert "since the run was begun this has changed: saved plan tell: then " in " ".join(remarks.split())
+    assert folder.server.total == 1
+
+
 def test_a_replay_of_a_run_whose_driver_died_does_not_call_it_running(folder_with: MakeFolder) -> None:
     folder = folder_with(slow_echo, MANY.format(count=40))
     process = folder.start("run", "job.plan")
