@@ -14,23 +14,32 @@ settings.load_profile("unhurried")
 # What a shell starts in the background ignores Ctrl-C, and so would each process that tests send one.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# They start planloom as a person does, a process a command, which says little more on a second Python.
+# They start planloom as a person does, a process a command, or wait for real time to pass: on a second Python they take
+# as long and say little more.
 COMMANDS = (
     "test_api",
     "test_audit_command",
     "test_audit_hostile",
     "test_audit_planned_again",
+    "test_audit_rehearsal",
     "test_audit_resume",
     "test_cli_",
+    "test_losers",
+    "test_offline_audit",
+    "test_quota",
+    "test_refusals",
+    "test_sqlite_processes",
     "test_store_cap",
     "test_takeover",
     "test_tracked",
     "test_trust",
+    "test_warmup",
+    "test_worker_time",
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that play whole commands."""
+    """Mark the tests that play whole commands or wait."""
     for item in items:
         if item.path.name.startswith(COMMANDS):
             item.add_marker(pytest.mark.command)
