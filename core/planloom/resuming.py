@@ -111,10 +111,11 @@ def job_of(registry: Registry, row: RunRow, args: Mapping[str, Any] | None = Non
     facts = row.facts
     kits = tuple(registry.get("kit", name, Kit) for name in facts["kits"])
     target = target_of(facts)
+    had_work = facts.get("work", {})  # of none, where a plan only might have come to a kit's words
     return Job(
         title=row.title,
         kits=kits,
-        works={kit.name: kit.open(target, facts["options"]) for kit in kits} if target else {},
+        works={kit.name: kit.open(target, facts["options"]) for kit in kits if target or kit.name in had_work},
         target=facts["target"],
         options=facts["options"],
         text=facts["text"],
