@@ -28,7 +28,8 @@ class Score:
     :ivar chance: what as many random lines would score by ``scorer``.
     :ivar caused: bugs found by findings that the same audit does not report on the clean copy; None when no report of
         the clean copy was given.
-    :ivar recall_at: the recall of the surest n findings, by n.
+    :ivar recall_at: the recall of the surest n findings, by n; of the first n as listed, where it is not ``ranked``.
+    :ivar ranked: whether the report is surer of some findings than of others.
     :ivar kinds: found and planted bugs by kind.
     """
 
@@ -42,6 +43,7 @@ class Score:
     chance: Chance
     caused: int | None
     recall_at: Mapping[int, float]
+    ranked: bool
     kinds: Mapping[str, tuple[int, int]]
 
     @property
@@ -79,6 +81,7 @@ def score(report: Report, bench: Bench, *, clean: Report | None = None, scorer: 
         chance=chance_line(len({(f.file, f.line) for f in report.findings}), bench, scorer),
         caused=None if clean is None else _caused(report, clean, bench, scorer),
         recall_at=_recall_curve(report, bench, scorer, reaches),
+        ranked=len({finding.confidence for finding in report.findings}) > 1,
         kinds=_kinds(counted, bench),
     )
 

@@ -114,7 +114,7 @@ def _notes(score: Score, rival: Rival | None) -> list[str]:
     notes.append(_LOWER_BOUND)
     if not score.reported:
         notes.append("Nothing was reported, so there is no precision.")
-    if score.recall_at:
+    if score.ranked:
         curve = ", ".join(f"{recall:.2f} with {count:,}" for count, recall in score.recall_at.items())
         notes.append(f"Recall of the surest findings alone: {curve}.")
     if score.tally.repeats:

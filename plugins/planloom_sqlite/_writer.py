@@ -143,14 +143,14 @@ class Writer:
         self._gathered.append(_Waiter(operation, future))
         if self._ended or isinstance(operation, End):  # whose loop may have no further turn
             self._hand_over()
-        if self._ended:
-            self._refuse_rest()
         return future
 
     def _hand_over(self) -> None:
         gathered, self._gathered, self._gathers = self._gathered, [], None
         if gathered:
             self._queue.put(gathered)
+        if self._ended:
+            self._refuse_rest()
 
     def abandon(self, granted: Granted) -> None:
         """Release a call that was granted to somebody who no longer waits for it."""

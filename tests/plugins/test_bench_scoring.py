@@ -191,7 +191,8 @@ def test_of_two_bugs_for_one_finding_the_nearer_is_found_and_then_the_first_of_t
 
 @given(FINDINGS, FINDINGS)
 def test_more_findings_never_find_fewer_bugs(some: list[Reported], more: list[Reported]) -> None:
-    assert set(tally(some, BENCH, FIVE_LINES).hits) <= set(tally(some + more, BENCH, FIVE_LINES).hits)
+    # They may be others: a line that was one bug's is another's when that one is nearer to what is said there now.
+    assert tally(some, BENCH, FIVE_LINES).found <= tally(some + more, BENCH, FIVE_LINES).found
 
 
 def test_a_second_finding_for_a_found_bug_is_neither_right_nor_wrong() -> None:
@@ -262,7 +263,14 @@ def test_recall_is_shown_for_the_surest_findings() -> None:
         Reported("pack/two.py", 2, None, 0.8),
         Reported("one.py", 18, None, 0.1),
     )
-    assert score(Report(findings), BENCH).recall_at == {1: 0.25, 2: 0.25, 3: 0.5}
+    scored = score(Report(findings), BENCH)
+    assert scored.recall_at == {1: 0.25, 2: 0.25, 3: 0.5}
+    assert "surest findings alone: 0.25 with 1, 0.25 with 2, 0.50 with 3." in to_markdown(scored)
+
+
+def test_a_report_that_is_as_sure_of_all_has_no_surest_findings() -> None:
+    scored = score(Report((Reported("one.py", 3), Reported("one.py", 18))), BENCH)
+    assert "surest" not in to_markdown(scored)
 
 
 def test_findings_in_files_that_the_benchmark_does_not_hold_are_counted_and_told() -> None:
