@@ -108,7 +108,7 @@ def _counted(job: Job, module: ModuleType) -> Outcome:
     # KeyboardInterrupt, and what strange objects raise when doctest looks at them.
     except BaseException as error:
         return Outcome(fate, detail=_say(error))
-    return Outcome(jobs.RAN, failed=counter.failures, total=counter.tries, detail=counter.first_failure)
+    return Outcome(jobs.RAN, failed=counter.failures, total=counter.total, detail=counter.first_failure)
 
 
 def _say(error: BaseException) -> str:
