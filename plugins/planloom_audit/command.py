@@ -91,12 +91,7 @@ def audit(
     require_trust(settings, path, given=trust_config, ask=confirm if interactive() else None)
     _check_out(out)
     _check_text(text)
-    if wide and not settings.offline:
-        raise Misuse("--wide is about offline rules, and models are configured for this audit; leave it out")
-    if new_plan and plan is not None:
-        raise Misuse("--new-plan has the lead write a plan, and --plan names one; leave one of them out")
-    if text and plan is not None:
-        raise Misuse("--job is told to the lead, and with --plan no lead is asked; leave one of them out")
+    _check_together(wide and not settings.offline, new_plan, text, plan)
     console = say_console()
     patterns = {"include": include, "exclude": exclude}
     with console.status(Text(f"reading {path}")):
@@ -125,6 +120,16 @@ def audit(
     if detach:
         return begin_detached(app, desk.leave(chosen), at_cap)
     return wrap_up(desk, run_audit(desk, chosen), AUDIT.name)
+
+
+def _check_together(wide_with_models: bool, new_plan: bool, text: str, plan: str | None) -> None:
+    """:raises Misuse: one option takes away what another is about."""
+    if wide_with_models:
+        raise Misuse("--wide is about offline rules, and models are configured for this audit; leave it out")
+    if new_plan and plan is not None:
+        raise Misuse("--new-plan has the lead write a plan, and --plan names one; leave one of them out")
+    if text and plan is not None:
+        raise Misuse("--job is told to the lead, and with --plan no lead is asked; leave one of them out")
 
 
 def _check_out(out: Path | None) -> None:
