@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from planloom.wording import counted
 from planloom_bench.copying.choosing import Chosen, choose
 from planloom_bench.sources import open_source
 
@@ -39,7 +40,7 @@ def leaktest_command(directory: Path, against: str | None, also: tuple[Path, ...
     leaks = find_leaks(directory, _published(against, cache) if against else None, also)
     if leaks:
         click.echo(describe(leaks))
-        click.echo(f"{len(leaks)} {'leak' if len(leaks) == 1 else 'leaks'} in {directory}", err=True)
+        click.echo(f"{counted(len(leaks), 'leak')} in {directory}", err=True)
         return _LEAKS
     click.echo(f"no leak in {directory}" + (f", every line compared with {against}" if against else ""))
     return 0
