@@ -195,6 +195,8 @@ class Call:
         except ModelError as error:
             # Between two attempts nothing is out that could be billed, whatever the worker's deadline says.
             self._billed = self._asking and error.maybe_billed
+            if self._asking:
+                self._emit(error, None)
             hopeless = _ends_the_run(error, self._errand.role)
             if hopeless is None:
                 raise
@@ -252,7 +254,7 @@ class Call:
         else:
             last = await self._was_last(error)
             wait_s = self._wait_s(error)
-        self._emit(error, None if last else wait_s)
+        self._emit(error, None if last or self._at.abort.reason else wait_s)
         if last:
             raise error
         self._turn.give()
