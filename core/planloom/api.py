@@ -35,7 +35,7 @@ from .money import micro_of
 from .outcomes import Outcome, outcome_of
 from .plugins import Registry, load_plugins
 from .replaying import Replayed, replay_run
-from .resuming import check_resumable, find_run, job_of, reopen, target_facts
+from .resuming import check_resumable, find_run, is_whole, job_of, reopen, target_facts, unapproved, unchanged_job
 from .saved_plans import saved_plans
 from .settings import Settings
 from .status import status_line, status_now
@@ -209,13 +209,17 @@ class Planloom:
         if release_uncertain:
             for call in store.uncertain_calls(row.budget):
                 await store.release(call.call_id)
-        if row.status == "completed" and not row.facts.get("counts", {}).get("holes"):
+        if is_whole(row):
+            if args or source is not None:
+                await asyncio.to_thread(
+                    unchanged_job, loom.registry, loom.settings, store, row, args=args, source=source
+                )
             raise Misuse(f"the run {run_id} is whole and nothing is missing; `replay` gives its result again")
         reopened = await asyncio.to_thread(
             reopen, loom.registry, loom.settings, store, row, args=args, source=source, workers=workers
         )
         job = reopened.job if cap is None else attrs.evolve(reopened.job, cap=micro_of(cap))
-        if row.status == "held":
+        if unapproved(row):
             priced = await self._priced(job, row.plan, row.title)
             job = attrs.evolve(job, facts={"decision": attrs.asdict(await self._decide(job, priced, approve, row))})
         return await self._begin(

@@ -31,7 +31,19 @@ from .status import driven_text, status_now
 from .stores import RunRow, Store
 from .words import build_vocabulary
 
-__all__ = ["Reopened", "changed_since", "check_resumable", "find_run", "job_of", "reopen", "target_facts", "target_of"]
+__all__ = [
+    "Reopened",
+    "changed_since",
+    "check_resumable",
+    "find_run",
+    "is_whole",
+    "job_of",
+    "reopen",
+    "target_facts",
+    "target_of",
+    "unapproved",
+    "unchanged_job",
+]
 
 Difference = tuple[str, Any, Any]
 
@@ -101,6 +113,16 @@ def check_resumable(store: Store, row: RunRow, workers: int) -> None:
         )
 
 
+def is_whole(row: RunRow) -> bool:
+    """Return whether a run has come to its end and lacks nothing."""
+    return row.status == "completed" and not row.facts.get("counts", {}).get("holes")
+
+
+def unapproved(row: RunRow) -> bool:
+    """Return whether the gate held a run's plan and nobody approved it since, whatever became of the run."""
+    return row.status == "held" or row.facts.get("decision", {}).get("verdict") == "held"
+
+
 def job_of(registry: Registry, row: RunRow, args: Mapping[str, Any] | None = None) -> Job:
     """Return the job of a stored run with its work opened again.
 
@@ -153,10 +175,7 @@ def reopen(
     :param workers: how many workers it may have; never fewer than before where ``None``.
     :raises JournalDiverged: it is not what its record says. :raises PlanRefused: its plan fails the check now.
     """
-    job = job_of(registry, row, args)
-    differences = changed_since(settings, store, row, job, source)
-    if differences:
-        raise JournalDiverged(*differences[0], more=differences[1:])
+    job = unchanged_job(registry, settings, store, row, args=args, source=source)
     program, _ = compile_plan(row.plan, build_vocabulary(registry, settings, job.kits), row.title)
     before = int(row.facts.get("workers", settings.workers))
     return Reopened(
@@ -168,6 +187,27 @@ def reopen(
         workers=max(before, settings.workers) if workers is None else workers,
         planned=Spent(**row.facts.get("planned", {})),
     )
+
+
+def unchanged_job(
+    registry: Registry,
+    settings: Settings,
+    store: Store,
+    row: RunRow,
+    *,
+    args: Mapping[str, Any] | None = None,
+    source: str | None = None,
+) -> Job:
+    """Return a run's job, opened again and found to be what the run's record says.
+
+    :param args: arguments as they are given now. :param source: the plan as it is given now.
+    :raises JournalDiverged: it is something else now.
+    """
+    job = job_of(registry, row, args)
+    differences = changed_since(settings, store, row, job, source)
+    if differences:
+        raise JournalDiverged(*differences[0], more=differences[1:])
+    return job
 
 
 def changed_since(

@@ -125,6 +125,9 @@ def test_a_plan_above_the_gate_is_held_unless_somebody_approves(play: Play) -> N
             await loom.start(source)
         (held,) = loom.runs()
         assert (held.status, server.total) == ("held", 0)
+        assert await held.cancel() == "cancelled"
+        with pytest.raises(PlanHeld, match=r"above the 40\.0 that pass by themselves"):
+            await loom.resume(held.id)
         run = await loom.resume(held.id, approve=lambda priced, decision: priced.rehearsal.agents == 400)
         assert (await run).status == "completed"
         assert (run.id, server.total) == (held.id, 400)

@@ -175,6 +175,7 @@ def test_what_calls_of_unknown_outcome_keep_charged_is_released_also_once_the_ru
     folder = folder_with(lambda r: echo(r).hanging() if r.question in hang else echo(r), MANY.format(count=3))
     process = folder.start("run", "job.plan")
     folder.wait_for(process, 3)
+    folder.wait_until(lambda: folder.store(lambda store: store.money(store.runs(1)[0].id)["spent"]) == 400_000)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     hang.clear()
@@ -254,6 +255,18 @@ BRANCHES = 'result = agent("the same question") if args["mode"] == "a" else "b"\
 
 
 @pytest.mark.slow
+def test_a_run_that_was_held_and_then_cancelled_asks_for_approval_too(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, MANY.format(count=400))
+    assert folder.run("run", "job.plan")[0] == 4
+    run = folder.newest().id
+    assert folder.run("cancel", run)[0] == 0
+    assert folder.run("resume", run)[0] == 4
+    assert (folder.newest().status, folder.server.total) == ("held", 0)
+    folder.run("cancel", run)
+    assert folder.run("resume", run, "--yes")[0] == 0
+
+
+@pytest.mark.slow
 def test_wr07_a_run_goes_on_with_the_arguments_that_it_was_given(folder_with: MakeFolder) -> None:
     refuse = {"what is asked"}
     plan = 'result = agent(args["question"])\n'
@@ -313,6 +326,19 @@ def test_wr93_a_role_that_is_defined_anew_is_a_divergence_that_names_both_models
     code, _, remarks = folder.run("resume", run)
     assert code == 1
     assert "role worker model: then m-1, now m-2" in remarks
+
+
+@pytest.mark.slow
+def test_wr09_other_arguments_or_another_plan_for_a_whole_run_are_a_divergence_too(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, BRANCHES)
+    assert folder.run("run", "job.plan", "--arg", "mode=a")[0] == 0
+    run = folder.newest().id
+    code, output, remarks = folder.run("resume", run, "--arg", "mode=b")
+    assert (code, output, "argument mode: then a, now b" in remarks) == (1, "", True)
+    (folder.path / "job.plan").write_text("result = 1\n")
+    code, output, remarks = folder.run("resume", run, "--plan", "job.plan")
+    assert (code, output, "plan line 1: then " in remarks) == (1, "", True)
+    assert folder.run("resume", run, "--arg", "mode=a")[0] == 0
 
 
 @pytest.mark.slow

@@ -21,7 +21,17 @@ from planloom.job import plan_hash
 from planloom.jobs import PricedPlan, require_roles
 from planloom.loom import Job
 from planloom.money import show_credits
-from planloom.resuming import Reopened, check_resumable, find_run, job_of, reopen, target_of
+from planloom.resuming import (
+    Reopened,
+    check_resumable,
+    find_run,
+    is_whole,
+    job_of,
+    reopen,
+    target_of,
+    unapproved,
+    unchanged_job,
+)
 from planloom.stores import RunRow, Store
 from planloom.terminal import interactive
 from planloom.trust import require_trust
@@ -125,7 +135,9 @@ def _reopened(app: App, store: Store, row: RunRow, wanted: _Wanted) -> Reopened 
         raise Misuse(
             f"the run {row.id} is {row.status} by now, and was not begun; `planloom show {row.id}` tells how it is"
         )
-    if row.status == "completed" and not row.facts.get("counts", {}).get("holes"):
+    if is_whole(row):
+        if wanted.args or wanted.source is not None:
+            unchanged_job(app.registry, app.settings, store, row, args=wanted.args, source=wanted.source)
         asyncio.run(_settle_uncertain(store, row.budget, release=wanted.release_uncertain))
         return None
     reopened = reopen(
@@ -188,7 +200,7 @@ def _desk(app: App, job: Job, wanted: _Wanted, reopened: Reopened | None = None)
 def _go_on(app: App, reopened: Reopened, wanted: _Wanted) -> int:
     row, roles = reopened.former.row, reopened.roles
     desk = _desk(app, reopened.job, wanted, reopened)
-    if row.status == "held":
+    if unapproved(row):
         priced = desk.price(reopened.source, row.title)
         desk.approve(priced)
         roles = require_roles(app.settings, priced.rehearsal)
