@@ -154,11 +154,12 @@ class Execution:
             budget_left=self._left,
             args=self.job.args,
             states=self.states,
-            journal=self.record.journal,
+            journal=self._journal,
             recorded=self.former.journal if self.former else start.recorded,
             threads=self.former.threads if self.former else {},
             newest_thread=self.former.newest_thread if self.former else 0,
         )
+        control.phases = self.host.phases
 
     def _front_door(self) -> FrontDoor:
         line = BudgetLine(
@@ -366,6 +367,11 @@ class Execution:
 
     def _emit(self, kind: str, fields: Mapping[str, Any]) -> None:
         self.recorder.emit(kind, fields)
+
+    def _journal(self, place: str, entry: Mapping[str, Any]) -> None:
+        """Write down what a word returned, unless an earlier start did: the next question would wait for that."""
+        if self.former is None or self.former.journal.get(place) != entry:
+            self.record.journal(place, entry)
 
     def _paused(self, at: str | None) -> None:
         if not self._is_over:

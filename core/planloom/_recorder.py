@@ -40,6 +40,7 @@ class Recorder:
     :param first_seq: the number of the first event; a run that goes on counts on from its last one.
     :param began_s: seconds that the run had lasted when the recorder is made; times in events count on from there.
     :ivar is_silent: whether nobody hears, so that nothing need be said.
+    :ivar keeps: whether what happens is stored.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Recorder:
         self._gathers: asyncio.TimerHandle | None = None
         self._looks: asyncio.TimerHandle | None = None
         self._is_new = True
+        self.keeps = store is not None
         self.is_silent = store is None and not self._listeners
 
     def seconds(self) -> float:
@@ -183,9 +185,10 @@ class Recorder:
 
     async def _commit(self, store: Store, events: list[Event], threads: list[ThreadRow]) -> None:
         async def write() -> None:
-            # In lots, between which a store may write what calls wait for.
-            writes = [store.save_threads(lot) for lot in _lots(threads)]
-            writes += [store.append_events(self._run, lot) for lot in _lots(events)]
+            # In lots, between which a store may write what calls wait for. Events first: a later start tells nothing of
+            # a worker whose row says that it ended, so that its events must be there by then.
+            writes = [store.append_events(self._run, lot) for lot in _lots(events)]
+            writes += [store.save_threads(lot) for lot in _lots(threads)]
             for fault in await asyncio.gather(*writes, return_exceptions=True):
                 if fault is not None:
                     raise fault

@@ -11,6 +11,7 @@ from ._errors import RunCancelled
 from .wording import counted
 
 if TYPE_CHECKING:
+    from ._phases import Phases
     from .front_door import FrontDoor
 
 __all__ = ["CANCEL", "DRAIN_S", "RunControl", "calls_left_text"]
@@ -35,7 +36,8 @@ class RunControl:
     """A hand on a run: cancel it once to let the calls in flight end, twice to cut them off.
 
     :ivar only_calls_left: the plan has ended, and the run waits for nothing but calls that no worker waits for.
-    :ivar states: each kit's state of the run, by kit name, once it has begun.
+    :ivar states: each kit's state of the run, by kit name, once it has begun. :ivar phases: its phases and what is
+        counted in them, likewise.
     :ivar run_id: the run that it is a hand on, once there is one. :ivar begun: set when the run is this process's.
     """
 
@@ -43,6 +45,7 @@ class RunControl:
         self.abort = Abort()
         self.door: FrontDoor | None = None
         self.states: Mapping[str, object] = {}
+        self.phases: Phases | None = None
         self.run_id = ""
         self.begun = asyncio.Event()
         self.only_calls_left = False

@@ -77,9 +77,13 @@ class ModelWorkers:
     async def _ask(self, question: Question, role: RoleSettings, talk: _Talk, asker: Asker) -> Reply:
         """Ask, and once more when the answer is whole and says nothing: a slip of the server, unlike a filtered one."""
         # What is at hand is had without a wait: a replay is made of nothing else.
-        reply = self._door.at_hand(question, role, asker) or await self._door.fetch(question, role, asker, talk.effort)
+        reply = self._door.at_hand(question, role, asker)
+        if reply is None:
+            asker.asks()
+            reply = await self._door.fetch(question, role, asker, talk.effort)
         talk.add(question, reply)
         if not reply.text.strip() and reply.finish_reason in _UNTROUBLED:
+            asker.asks()
             reply = talk.add(question, await self._door.ask(question, role, asker, talk.effort))
         return reply
 

@@ -244,7 +244,7 @@ class JobDesk:
                 if self.former is None:
                     budget = budget or self._budget_of(loom.unfinished(self.job))
                     recorded = loom.recorded(self.job, source)
-                with Progress(self.console, lambda: found(control)) as progress:
+                with Progress(self.console, control, lambda: found(control)) as progress:
                     return await loom.run(
                         self.job,
                         program,

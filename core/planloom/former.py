@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from .stores import RunRow, Store
+from .stores import RunRow, Store, ThreadTrace
 
 __all__ = ["Former", "read_former", "worker_address"]
 
@@ -21,7 +21,7 @@ __all__ = ["Former", "read_former", "worker_address"]
 class Former:
     """What a run is so far.
 
-    :ivar threads: its threads' numbers by the address of their worker; see :func:`worker_address`.
+    :ivar threads: its threads by the address of their worker; see :func:`worker_address`.
     :ivar newest_thread: the highest number that one of its threads had, written down or not.
     :ivar versions: by fingerprint, the number of the stored reply that was used.
     :ivar failures: why workers failed, by thread id.
@@ -31,7 +31,7 @@ class Former:
 
     row: RunRow
     journal: Mapping[str, Any]
-    threads: Mapping[str, int]
+    threads: Mapping[str, ThreadTrace]
     newest_thread: int
     versions: Mapping[str, int]
     failures: Mapping[str, str]
@@ -69,26 +69,27 @@ def read_former(store: Store, row: RunRow) -> Former:
     )
 
 
-def _read_traces(store: Store, run_id: str) -> tuple[dict[str, int], dict[str, int], dict[str, str]]:
+def _read_traces(store: Store, run_id: str) -> tuple[dict[str, ThreadTrace], dict[str, int], dict[str, str]]:
     """Return a run's threads by address, versions by fingerprint, failures by thread; quick, since a replay of very
     many workers waits for it."""
-    threads: dict[str, int] = {}
-    several: dict[str, list[int]] = {}
+    threads: dict[str, ThreadTrace] = {}
+    several: dict[str, list[ThreadTrace]] = {}
     versions: dict[str, int] = {}
     failures: dict[str, str] = {}
-    digits = len(run_id) + len("/t")
-    for thread, place, status, error, asked, used in store.traces(run_id):
-        number = int(thread[digits:])
+    for trace in store.traces(run_id):
+        thread, place, _, _, status, error, asked, used = trace
         if place in threads:
-            several.setdefault(place, [threads[place]]).append(number)
+            several.setdefault(place, [threads[place]]).append(trace)
         else:
-            threads[place] = number
+            threads[place] = trace
         if len(asked) == len(used) == 1:
             versions[asked[0]] = used[0]
         else:
             versions.update(zip(asked, used, strict=False))
         if status == "failed":
             failures[thread] = error or ""
-    for place, numbers in several.items():
-        threads.update((worker_address(place, nth), number) for nth, number in enumerate(sorted(numbers)))
+    digits = len(run_id) + len("/t")
+    for place, traces in several.items():
+        traces.sort(key=lambda trace: int(trace.id[digits:]))
+        threads.update((worker_address(place, nth), trace) for nth, trace in enumerate(traces))
     return threads, versions, failures

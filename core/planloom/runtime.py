@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ._recorder import Recorder
     from .plugins import Registry
     from .settings import Settings
+    from .stores import ThreadTrace
 
 __all__ = ["Perform", "RunHost", "host_of"]
 
@@ -80,7 +81,7 @@ class RunHost:
     :param recorded: what an earlier start of this run wrote there: the plan decides now as it did then.
     :ivar missing: the first of what the outcome lacks: workers that failed or were dropped, tasks and saved plans that
         failed; each a ``kind``, a ``name`` and a ``reason``.
-    :param threads: numbers of the threads of an earlier start, by the address of their worker.
+    :param threads: the threads of an earlier start, by the address of their worker.
     :param newest_thread: the highest number of any thread of it.
     """
 
@@ -97,7 +98,7 @@ class RunHost:
         states: Mapping[str, object],
         journal: Callable[[str, Any], None],
         recorded: Mapping[str, Any] | None = None,
-        threads: Mapping[str, int] | None = None,
+        threads: Mapping[str, ThreadTrace] | None = None,
         newest_thread: int = 0,
     ) -> None:
         self.run_id = run_id
@@ -147,7 +148,9 @@ class RunHost:
         phase = self._phase_for(scope, request)
         address = worker_address(place, _count_in(scope, _WORKERS, place))
         self._totals.workers += 1
-        worker = OneWorker(self.run_id, self._recorder, request, phase, self._thread_id(address), place)
+        former = self._threads.pop(address, None)
+        thread = self._new_thread() if former is None else former.id
+        worker = OneWorker(self.run_id, self._recorder, request, phase, thread, place, former)
         if self._totals.workers > self.settings.workers:
             self._lost(scope, place)
             return self._drop(request, worker)
@@ -169,11 +172,9 @@ class RunHost:
             return self.phases.get(request.phase, 0.0)
         return self._phase(scope)
 
-    def _thread_id(self, address: str) -> str:
-        number = self._threads.pop(address, None)
-        if number is None:
-            number = self._totals.newest_thread = self._totals.newest_thread + 1
-        return f"{self.run_id}/t{number:03d}"
+    def _new_thread(self) -> str:
+        self._totals.newest_thread += 1
+        return f"{self.run_id}/t{self._totals.newest_thread:03d}"
 
     def _drop(self, request: WorkerRequest, worker: OneWorker) -> None:
         limit = self.settings.workers

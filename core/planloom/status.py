@@ -46,7 +46,7 @@ def status_line(store: Store, row: RunRow) -> str:
     status, progress = status_now(store, row), store.progress(row.id)
     threads = progress.threads
     running = threads.get("running", 0) if status in _DRIVEN else 0
-    dropped = progress.events.get("run.dropped", 0)
+    dropped = threads.get("dropped", 0)
     holes = progress.holes if status in UNDER_WAY else row.facts.get("counts", {}).get("holes", progress.holes)
     parts = [
         row.id,

@@ -176,6 +176,8 @@ class ThreadTrace(NamedTuple):
 
     id: str
     place: str
+    phase: str
+    label: str
     status: str
     error: str | None
     fingerprints: tuple[str, ...]

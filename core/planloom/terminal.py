@@ -16,6 +16,7 @@ from rich.text import Text
 
 from ._budget_line import AT_THE_BUDGET
 from ._errors import PlanHeld, PlanRefused
+from ._phases import Phases
 from .gates import Decision, held_advice
 from .jobs import PricedPlan
 from .listeners import Listener
@@ -183,27 +184,19 @@ def event_text(event: Event) -> str:
     return ""
 
 
-@attrs.define
-class _PhaseRow:
-    name: str
-    running: int = 0
-    done: int = 0
-    failed: int = 0
-    ended: bool = False
-
-
 class Progress:
     """Live progress of one run: phases, workers, credits and what the kit counts. A context manager.
 
-    A line is printed when a phase ends, which stays; what is still going on is drawn below, on a terminal only.
+    A line is printed when a phase ends, which stays; what is still going on is drawn below, on a terminal only. Workers
+    are counted as the run counts them: of those that an earlier start of it ended there are no events.
 
-    :param found: says what the kit has found so far, empty for nothing to say.
+    :param control: a hand on the run. :param found: says what the kit has found so far, empty for nothing to say.
     """
 
-    def __init__(self, console: Console, found: Callable[[], str] = lambda: "") -> None:
+    def __init__(self, console: Console, control: RunControl, found: Callable[[], str] = lambda: "") -> None:
         self._console = console
+        self._control = control
         self._found = found
-        self._rows: dict[str, _PhaseRow] = {}
         self._credits = 0.0
         self._live = Live(get_renderable=self._render, console=console, refresh_per_second=8, transient=True)
         self._shown = console.is_terminal
@@ -223,27 +216,18 @@ class Progress:
         return Listener(name="progress", on_event=lambda run, event: self._on(event))
 
     def _on(self, event: Event) -> None:
-        data = event.data
-        row = self._row(str(data.get("phase") or "")) if "phase" in data else None
         match event.type:
-            case "run.agent_started" if row:
-                row.running += 1
-                row.ended = False
-            case "run.agent_ended" if row:
-                row.running -= 1
-                row.done += data["ok"] is True
-                row.failed += data["ok"] is False
-                self._credits += float(data["credits"])
-            case "run.phase_ended" if row:
-                row.ended = True
-                asked, holes = row.done + row.failed, f", HOLES {row.failed}" if row.failed else ""
-                done = f"{row.done} of {asked} done{holes}" if asked else _NO_WORKER
-                self._say(f"{row.name}: {done}, {data['seconds']:.1f} s")
+            case "run.agent_ended":
+                self._credits += float(event.data["credits"])
+            case "run.phase_ended" if phase := self._phases().find(event.data["phase"]):
+                asked, holes = phase.done + phase.failed, f", HOLES {phase.failed}" if phase.failed else ""
+                done = f"{phase.done} of {asked} done{holes}" if asked else _NO_WORKER
+                self._say(f"{phase.name}: {done}, {event.data['seconds']:.1f} s")
             case _:
                 self._say(event_text(event))
 
-    def _row(self, name: str) -> _PhaseRow:
-        return self._rows.setdefault(name, _PhaseRow(name or "(no phase)"))
+    def _phases(self) -> Phases:
+        return self._control.phases or Phases()
 
     def _say(self, line: str) -> None:
         if line:
@@ -251,9 +235,9 @@ class Progress:
 
     def _render(self) -> Group:
         table = Table.grid(padding=(0, 2))
-        for row in (row for row in self._rows.values() if not row.ended):
-            failed = f"{row.failed} failed" if row.failed else ""
-            table.add_row(Text(row.name), f"{row.running} running", f"{row.done} done", failed)
+        for phase in (phase for phase in self._phases().all() if phase.ended_s is None):
+            failed = f"{phase.failed} failed" if phase.failed else ""
+            table.add_row(Text(phase.name or "(no phase)"), f"{phase.running} running", f"{phase.done} done", failed)
         tail = f"{self._credits:.1f} credits"
         found = self._found()
         return Group(table, Text(f"{tail}, {found}" if found else tail))

@@ -98,11 +98,13 @@ class Asker:
     """Who asks, for the books and the events.
 
     :ivar started: called once, when the worker stops waiting: it has a slot, or the ledger answered.
+    :ivar asks: called whenever the worker has a question that the ledger has no answer to at hand.
     """
 
     run: str
     thread: str
     started: Callable[[], None]
+    asks: Callable[[], None] = lambda: None
 
 
 @often_made(kw_only=True)

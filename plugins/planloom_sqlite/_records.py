@@ -155,14 +155,14 @@ def read_traces(readers: Readers, run_id: str) -> Iterator[ThreadTrace]:
     numbers = [number for (number,) in readers.rows("SELECT number FROM thread WHERE run = ? ORDER BY number", (run,))]
     for first in range(0, len(numbers), _TRACES_AT_ONCE):
         lot = numbers[first : first + _TRACES_AT_ONCE]
-        for thread, place, status, error, fingerprints, versions in readers.rows(_TRACES, (lot[0], lot[-1], run)):
-            yield ThreadTrace(thread, place, status, error, _texts(fingerprints), _numbers(versions))
+        for thread, place, phase, label, status, error, asked, used in readers.rows(_TRACES, (lot[0], lot[-1], run)):
+            yield ThreadTrace(thread, place, phase, label, status, error, _texts(asked), _numbers(used))
 
 
 _TRACES_AT_ONCE = 2_000
 # The plus keeps SQLite from the index of the run, of which a lot is a small part.
 _TRACES = (
-    "SELECT id, place, status, error, fingerprints, versions FROM thread "
+    "SELECT id, place, phase, label, status, error, fingerprints, versions FROM thread "
     "WHERE number BETWEEN ? AND ? AND +run = ? ORDER BY number"
 )
 

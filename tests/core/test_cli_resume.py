@@ -146,6 +146,41 @@ def test_a_killed_run_goes_on_under_its_id(folder_with: MakeFolder) -> None:
     assert [row.id for row in folder.store(lambda store: store.runs())] == [run]
 
 
+def _told(store: Store) -> tuple[Counter[str], set[str]]:
+    """Return how often the end of each thread is told, and the threads whose row says that they ended."""
+    (run,) = (row.id for row in store.runs())
+    events = store.events(run)
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    told = Counter(str(event.data["thread"]) for event in events if event.type == "run.agent_ended")
+    return told, {thread.id for thread in store.threads(run, status="done")}
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_again_and_again_while_it_goes_on_tells_of_each_worker_whose_end_is_stored_once(
+    folder_with: MakeFolder,
+) -> None:
+    folder = folder_with(slow_echo, MANY.format(count=80))
+    run, ended = "", set[str]()
+    for command, requests in ((["run", "job.plan"], 20), (["resume"], 45), (["resume"], 65)):
+        process = folder.start(*command, *([run] if run else []))
+        folder.wait_for(process, requests)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        run = folder.newest().id
+        told, now_ended = folder.store(_told)
+        assert ended <= now_ended <= told.keys()
+        ended = now_ended
+    sure = {thread for thread in ended if told[thread] == 1}
+    code, _, remarks = folder.run("resume", run)
+    assert code == 0, remarks
+    told, now_ended = folder.store(_told)
+    assert len(sure) > 20
+    assert {thread for thread in sure if told[thread] > 1} == set()
+    assert now_ended == told.keys()
+    assert len(now_ended) == 80
+    assert folder.newest().facts["counts"]["agents"] == 80
+
+
 def _answered(store: Store, run: str) -> set[str]:
     asked = [(store.question(f), store.reply(f)) for t in store.threads(run) for f in t.fingerprints]
     return {question.messages[-1].text for question, reply in asked if question is not None and reply is not None}

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from rich.text import Text
 
+from planloom._phases import Phases
 from planloom.cli._console import ForeignConsole
+from planloom.control import RunControl
 from planloom.stores import Event
 from planloom.terminal import Progress, event_text
 
@@ -49,18 +51,45 @@ def test_a_pipe_gets_every_line_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pipe.getvalue() == SENTENCE + "\n"
 
 
+def scanned(**counts: int) -> RunControl:
+    """Return a hand on a run whose phase Scan has these counts."""
+    control = RunControl()
+    control.phases = Phases()
+    phase, _ = control.phases.open("Scan", 0.0)
+    for name, count in counts.items():
+        setattr(phase, name, count)
+    return control
+
+
 def test_a_worker_that_lost_a_race_is_no_hole(terminal: Terminal) -> None:
     lost = ("run.agent_ended", {"phase": "Scan", "ok": None, "credits": 0.0})
     events = (ONE_SCAN[0], *ONE_SCAN[:2], lost, ONE_SCAN[2])
-    with Progress(ForeignConsole(terminal, forgiven=OSError)) as progress:
+    control = scanned(started=2, done=1, cancelled=1)
+    with Progress(ForeignConsole(terminal, forgiven=OSError), control) as progress:
         for seq, (kind, data) in enumerate(events, start=1):
             progress.listener.on_event("run", Event(seq=seq, t=0.0, type=kind, data=data))
     assert "Scan: 1 of 1 done, 1.5 s" in terminal.getvalue()
 
 
+def test_workers_of_an_earlier_start_are_shown_though_no_event_tells_of_them(terminal: Terminal) -> None:
+    with Progress(ForeignConsole(terminal, forgiven=OSError), scanned(started=9, running=1, done=8)) as progress:
+        shown = io.StringIO()
+        ForeignConsole(shown, forgiven=OSError).print(progress._render())
+    assert shown.getvalue().split() == ["Scan", "1", "running", "8", "done", "0.0", "credits"]
+
+
+def test_a_failed_worker_of_a_phase_is_a_hole(terminal: Terminal) -> None:
+    with Progress(ForeignConsole(terminal, forgiven=OSError), scanned(started=3, done=2, failed=1)) as progress:
+        progress.listener.on_event("run", Event(seq=1, t=0.0, type=ONE_SCAN[2][0], data=ONE_SCAN[2][1]))
+    assert "Scan: 2 of 3 done, HOLES 1, 1.5 s" in terminal.getvalue()
+
+
 def test_a_phase_without_workers_is_not_counted_as_none_of_none(terminal: Terminal) -> None:
     ended = Event(seq=1, t=0.0, type="run.phase_ended", data={"phase": "Verify", "agents": 0, "seconds": 0.0})
-    with Progress(ForeignConsole(terminal, forgiven=OSError)) as progress:
+    control = RunControl()
+    control.phases = Phases()
+    control.phases.open("Verify", 0.0)
+    with Progress(ForeignConsole(terminal, forgiven=OSError), control) as progress:
         progress.listener.on_event("run", ended)
     assert "Verify: no worker, 0.0 s" in terminal.getvalue()
     assert event_text(ended) == "Verify: no worker, 0.0 s"
@@ -87,7 +116,7 @@ def test_an_account_that_answers_again_is_told_as_the_end_of_a_pause(open_: bool
 
 
 def test_a_phase_that_ended_stays_on_the_terminal(terminal: Terminal) -> None:
-    with Progress(ForeignConsole(terminal, forgiven=OSError)) as progress:
+    with Progress(ForeignConsole(terminal, forgiven=OSError), scanned(started=1, done=1)) as progress:
         for seq, (kind, data) in enumerate(ONE_SCAN, start=1):
             progress.listener.on_event("run", Event(seq=seq, t=0.0, type=kind, data=data))
     assert "Scan: 1 of 1 done, 1.5 s" in terminal.getvalue()

@@ -11,7 +11,7 @@ import pytest
 
 from planloom import RunTaken
 from planloom.processes import this_machine
-from planloom.stores import Event, Request, RunProgress, Store
+from planloom.stores import Event, Request, RunProgress, Store, ThreadTrace
 
 from .store_samples import (
     JOB,
@@ -84,8 +84,11 @@ class RunsContract:
         twice = a_thread(3, fingerprints=("ab", "cd"), versions=(7, 0))
         await store.save_threads([asked, a_thread(4, run="run-2"), failed, twice])
         await store.save_threads([asked])
-        expected = [(t.id, t.place, t.status, t.error, t.fingerprints, t.versions) for t in (asked, failed, twice)]
-        assert [tuple(trace) for trace in store.traces("run-1")] == expected
+        expected = [
+            ThreadTrace(t.id, t.place, t.phase, t.label, t.status, t.error, t.fingerprints, t.versions)
+            for t in (asked, failed, twice)
+        ]
+        assert list(store.traces("run-1")) == expected
 
     @with_store
     async def test_a_threads_number_is_taken_by_its_row_and_by_its_call_alike(self, store: Store) -> None:

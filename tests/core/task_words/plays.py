@@ -17,7 +17,7 @@ from planloom._virtual_time import run_in_virtual_time
 from planloom.listeners import Listener
 from planloom.plugins import load_plugins
 from planloom.runtime import RunHost
-from planloom.stores import Event
+from planloom.stores import Event, ThreadTrace
 from planloom.testing.looms import settings_at
 from planloom.words import build_vocabulary
 from planloom.workers import Asker, Performed, WorkerRequest
@@ -61,7 +61,7 @@ def play(
     *,
     recorded: Mapping[str, Any] | None = None,
     seats: int = 1_000,
-    threads: Mapping[str, int] | None = None,
+    threads: Mapping[str, ThreadTrace] | None = None,
 ) -> Played:
     """Run a plan in virtual time; a question that no answer is given for is answered by itself after a second."""
     of = answers if callable(answers) else (answers or {}).get

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planloom import JournalDiverged
+from planloom.stores import ThreadTrace
 
 from .plays import FAILS, Answer, few, play
 
@@ -72,7 +73,8 @@ def test_only_the_recorded_winner_runs_again(rows: list[tuple[int, Any]]) -> Non
 def test_a_contender_keeps_its_place_whoever_runs(rows: list[tuple[int, Any]]) -> None:
     source, answers = contest(rows)
     before = play(source, answers)
-    known = {f"0.{i}.0": i + 1 for i in range(len(rows))}
+    places = {f"0.{i}.0": f"r/t{i + 1:03d}" for i in range(len(rows))}
+    known = {place: ThreadTrace(name, place, "", "worker", "done", None, (), ()) for place, name in places.items()}
     again = play(source, answers, recorded=before.journal, threads=known)
     assert all(before.places[question] == place for question, place in again.places.items())
 
