@@ -155,12 +155,16 @@ class BudgetLine:
         self._emit("run.budget_paused", {"asked": credits_of(worst), **_figures(over.books, over.of_store)})
         self._pauses.enter(at)
         if self._on_cap == "stop":
-            where = self._store.where
             reason = RunStopped(
-                _store_stopped_text(worst, over.books, where) if over.of_store else _stopped_text(worst, over.books)
+                self._stopped_at_store(worst, over) if over.of_store else _stopped_text(worst, over.books)
             )
             self._abort.set(reason)
             raise reason
+
+    def _stopped_at_store(self, worst: int, over: OverCap) -> str:
+        own = self._store.books(self._budget)
+        is_first = own.spent + own.uncertain == 0
+        return _store_stopped_text(worst, over.books, self._store.where, is_first=is_first)
 
     def _leave_pause(self, worst: int) -> None:
         if self._paused_at is None:
@@ -181,12 +185,16 @@ def _figures(books: Books, of_store: bool) -> dict[str, Any]:
     }
 
 
-def _store_stopped_text(worst: int, books: Books, where: str) -> str:
-    spent = books.spent + books.uncertain
+def _store_stopped_text(worst: int, books: Books, where: str, *, is_first: bool) -> str:
+    spent, price = books.spent + books.uncertain, show_credits(worst)
+    jobs = f"all jobs of the store {where} together have spent {show_credits(spent)} of the {show_credits(books.cap)}"
+    if is_first:
+        why = f"the job cannot afford its first call, which may cost {price}: {jobs} credits that it may spend"
+    else:
+        why = f"{jobs} credits that it may spend, and the next call may cost {price}"
     return (
-        f"all jobs of the store {where} together have spent {show_credits(spent)} of the {show_credits(books.cap)} "
-        f"credits that it may spend, and the next call may cost {show_credits(worst)}; `planloom store cap "
-        f"{show_enough(spent + worst)}` or more raises that, then run it again: what is answered is not asked again"
+        f"{why}; `planloom store cap {show_enough(spent + worst)}` or more raises that, then run it again: what is "
+        "answered is not asked again"
     )
 
 

@@ -22,6 +22,7 @@ from ._disk import Disk, stopped_by
 from ._errors import CacheMiss, Misuse, PlanloomError, RunAborted, RunCancelled, RunTaken, StoreError, TakenOver
 from ._pauses import Pauses
 from ._recorder import Recorder
+from ._room import store_room
 from ._run_record import RunRecord
 from .control import CANCEL, DRAIN_S, RunControl, calls_left_text
 from .conversations import ModelWorkers
@@ -363,7 +364,9 @@ class Execution:
         if self.replaying:
             return self.job.cap - planned - full_price
         books = self.store.books(self.budget)
-        return books.cap - planned - full_price - books.reserved - books.uncertain
+        left = books.cap - planned - full_price - books.reserved - books.uncertain
+        whole = store_room(self.store, self.job, self.budget)
+        return left if whole is None else min(left, whole - planned - full_price)
 
     def _emit(self, kind: str, fields: Mapping[str, Any]) -> None:
         self.recorder.emit(kind, fields)

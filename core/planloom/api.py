@@ -24,6 +24,7 @@ import attrs
 from ._budget_line import OnCap
 from ._errors import Misuse, PlanHeld, PlanRefused, did_you_mean
 from ._given_files import text_of
+from ._room import Room, room_for
 from .configuration import load_settings
 from .control import RunControl
 from .gates import Decision
@@ -220,8 +221,10 @@ class Planloom:
         )
         job = reopened.job if cap is None else attrs.evolve(reopened.job, cap=micro_of(cap))
         if unapproved(row):
-            priced = await self._priced(job, row.plan, row.title)
-            job = attrs.evolve(job, facts={"decision": attrs.asdict(await self._decide(job, priced, approve, row))})
+            room = attrs.evolve(room_for(loom, job, row.plan, row.budget), recorded={})
+            priced = await self._priced(job, row.plan, row.title, room)
+            decision = await self._decide(job, priced, room, approve, row)
+            job = attrs.evolve(job, facts={"decision": attrs.asdict(decision)})
         return await self._begin(
             job,
             reopened.source,
@@ -255,13 +258,14 @@ class Planloom:
             ) from error
 
     async def _price_and_begin(self, job: Job, source: str, name: str, approve: Approve | bool, at_cap: OnCap) -> Run:
-        priced = await self._priced(job, source, name)
-        decision = await self._decide(job, priced, approve)
+        room = attrs.evolve(room_for(self.loom, job, source), recorded={})
+        priced = await self._priced(job, source, name, room)
+        decision = await self._decide(job, priced, room, approve)
         job = attrs.evolve(job, facts={**job.facts, **priced.as_facts(), "decision": attrs.asdict(decision)})
         roles = require_roles(self.loom.settings, priced.rehearsal)
         return await self._begin(job, source, program=priced.program, roles=roles, on_cap=at_cap)
 
-    async def _priced(self, job: Job, source: str, name: str) -> PricedPlan:
+    async def _priced(self, job: Job, source: str, name: str, room: Room) -> PricedPlan:
         loom = self.loom
         vocabulary = build_vocabulary(loom.registry, loom.settings, job.kits)
         return await asyncio.to_thread(
@@ -271,15 +275,15 @@ class Planloom:
             registry=loom.registry,
             settings=loom.settings,
             works=job.works,
-            cap=job.cap,
+            room=room,
             args=job.args,
             name=name,
         )
 
     async def _decide(
-        self, job: Job, priced: PricedPlan, approve: Approve | bool, held: RunRow | None = None
+        self, job: Job, priced: PricedPlan, room: Room, approve: Approve | bool, held: RunRow | None = None
     ) -> Decision:
-        decision = decide(self.loom.registry, self.loom.settings, priced.rehearsal, job.cap)
+        decision = decide(self.loom.registry, self.loom.settings, priced.rehearsal, room)
         if decision.verdict == "held" and (approve if isinstance(approve, bool) else approve(priced, decision)):
             decision = attrs.evolve(decision, verdict="approved", who="person")
         if decision.verdict == "approved":

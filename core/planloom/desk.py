@@ -21,6 +21,7 @@ from planlang import Program, Vocabulary
 
 from ._budget_line import OnCap
 from ._errors import PlanHeld, PlanRefused, RunAborted
+from ._room import Room, room_for
 from .clients import ModelError
 from .former import Former
 from .gates import Decision
@@ -32,7 +33,7 @@ from .money import Spent, show_credits
 from .planning import PLANNING, Planning, planning_key
 from .plugins import Registry
 from .settings import Settings
-from .stores import Books, RunRow
+from .stores import RunRow
 from .terminal import Progress, approve, run_cancellable, show_rehearsal
 from .words import build_vocabulary
 
@@ -65,25 +66,31 @@ class JobDesk:
     workers: int | None = None
     planned: Spent = attrs.field(factory=Spent)
     _budget: str = ""
-    _store_books: Books | None = None
+    _room: Room = attrs.field(factory=lambda: Room(job=0))
 
-    def write(self, kit: Kit, sheet: str, *, anew: bool = False) -> WrittenPlan:
+    def may_spend(self) -> int:
+        """Return what the job may spend in all, in micro-credits: its cap, or what the store's leaves for it."""
+        return self._with_loom(partial(self._room_in, source="")).budget
+
+    def write(self, kit: Kit, sheet: str, *, budget: int | None = None, anew: bool = False) -> WrittenPlan:
         """Have the lead write the plan, unless it has written one for this job and no higher budget.
 
+        :param budget: what the sheet names, where it is not the job's cap.
         :param anew: have another one written all the same.
         :raises RunAborted: the lead cannot be asked, or it was cancelled. :raises ModelError: it gave no answer.
         """
         vocabulary = build_vocabulary(self.registry, self.settings, self.job.kits)
         key = planning_key(self.settings, self.job, kit, vocabulary, sheet)
-        planning = (None if anew else self._earlier_planning(key)) or Planning(cap=self.job.cap, sheet=sheet)
+        named = self.job.cap if budget is None else budget
+        planning = (None if anew else self._earlier_planning(key)) or Planning(cap=named, sheet=sheet)
         if planning.source is None:
             self._keep_planning(key, planning)
             written = self._ask_lead(kit, vocabulary, planning.sheet, anew)
             planning = attrs.evolve(planning, source=written.source, attempts=written.attempts)
-        elif planning.cap != self.job.cap:
-            budget = show_credits(planning.cap)
+        elif planning.cap != named:
             self.console.print(
-                f"the plan that the lead wrote for a budget of {budget} credits goes on; --new-plan has another written"
+                f"the plan that the lead wrote for a budget of {show_credits(planning.cap)} credits goes on; "
+                "--new-plan has another written"
             )
         self._keep_planning(key, planning)
         self.planned = planning.written().spent
@@ -124,9 +131,7 @@ class JobDesk:
         :raises PlanRefused: the check found problems.
         """
         vocabulary = build_vocabulary(self.registry, self.settings, self.job.kits)
-        left = max(0, self.job.cap - self.planned.full_price)
-        key = estimate_key(self.registry, self.settings, self.job, source, left)
-        facts, self._store_books = self._with_loom(partial(self._looked_up, key))
+        key, facts = self._with_loom(partial(self._looked_up, source))
         if facts is not None:
             priced = recalled_plan(source, vocabulary, facts, name)
         else:
@@ -136,7 +141,7 @@ class JobDesk:
                 registry=self.registry,
                 settings=self.settings,
                 works=self.job.works,
-                cap=left,
+                room=self._room,
                 args=self.job.args,
                 name=name,
             )
@@ -150,7 +155,7 @@ class JobDesk:
 
         :raises PlanRefused: the gate refused the plan. :raises PlanHeld: it waits for a person.
         """
-        decision = decide(self.registry, self.settings, priced.rehearsal, self.job.cap)
+        decision = decide(self.registry, self.settings, priced.rehearsal, self._room)
         try:
             decision = approve(self.console, priced, decision, yes=self.yes, confirm=self.confirm)
         except (PlanHeld, PlanRefused) as error:
@@ -163,20 +168,18 @@ class JobDesk:
             raise
         self._decided(decision)
         self.console.print(Text(f"{decision.verdict} by {decision.who}: {decision.reason}"))
-        self._say_what_the_store_lacks(priced.rehearsal.credits_p90)
         return decision
 
-    async def _looked_up(self, key: str, loom: Loom) -> tuple[Any, Books | None]:
-        """Return the estimate of an earlier run under this key, and the books of the whole store."""
-        return loom.recall(self.job, _ESTIMATE, key), loom.store.store_books()
+    async def _looked_up(self, source: str, loom: Loom) -> tuple[str, Any]:
+        """See what the run may spend; return what its estimate is kept under, and that of an earlier run."""
+        self._room = attrs.evolve(await self._room_in(loom, source), planned=self.planned.full_price)
+        key = estimate_key(self.registry, self.settings, self.job, source, self._room)
+        return key, loom.recall(self.job, _ESTIMATE, key)
 
-    def _say_what_the_store_lacks(self, price: int) -> None:
-        books = self._store_books
-        if books is not None and books.left < price:
-            self.console.print(
-                f"all jobs of the store together have {show_credits(books.left)} of {show_credits(books.cap)} credits "
-                "left, and this one may stop there; `planloom store cap` raises that"
-            )
+    async def _room_in(self, loom: Loom, source: str) -> Room:
+        if self.former is not None:
+            return attrs.evolve(room_for(loom, self.job, source, self.former.row.budget), recorded={})
+        return room_for(loom, self.job, source, self._budget)
 
     def _decided(self, decision: Decision) -> None:
         kept = {**attrs.asdict(decision), "at": datetime.now(UTC).isoformat(timespec="seconds")}

@@ -10,6 +10,7 @@ import attrs
 from .money import show_credits, show_enough
 
 if TYPE_CHECKING:
+    from ._room import Room
     from .rehearsal import Rehearsal
     from .settings import GateSettings
 
@@ -23,11 +24,13 @@ class Decision:
     """What the gate decided about one plan; stored with the plan's hash.
 
     :ivar who: ``policy``, ``rule`` (a standing rule written beforehand) or ``person``.
+    :ivar advice: how a held plan is brought to run, where its price alone does not say it.
     """
 
     verdict: Verdict
     reason: str
     who: str = "policy"
+    advice: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -65,6 +68,26 @@ default_gate = Gate(
     summary="passes up to 40 credits and a third of the budget, whichever is less; above it a person decides",
     decide=_judge,
 )
+
+
+def held_at_store(price: int, room: Room) -> Decision:
+    """Return that a plan of that price (micro-credits) is held, since the store's cap leaves less."""
+    left, cap = show_credits(room.left), show_credits(room.store_cap)
+    reason = (
+        f"at most {show_credits(price)} credits in 9 of 10 rehearsals, above the {left} that are left for it of the "
+        f"{cap} credits that all jobs of the store together may spend"
+    )
+    enough = show_enough(room.enough(price))
+    advice = f"`planloom store cap {enough}` or more makes room, or --yes runs it as far as that goes"
+    return Decision(verdict="held", reason=reason, advice=advice)
+
+
+def named_after_store(decision: Decision, room: Room) -> Decision:
+    """Return a decision that rests on what the store's cap leaves, saying so where the plan does not pass."""
+    if decision.verdict == "approved":
+        return decision
+    whose = f"its budget is the {show_credits(room.budget)} credits that `planloom store cap` leaves for it"
+    return attrs.evolve(decision, reason=f"{decision.reason}; {whose}")
 
 
 def held_advice(price: int) -> str:

@@ -19,8 +19,9 @@ from ._budget_line import BudgetLine
 from ._disk import Disk
 from ._errors import Misuse, PlanRefused
 from ._pauses import Pauses
+from ._room import Room, room_for
 from .front_door import Asker, FrontDoor, Mode
-from .gates import Decision, Gate
+from .gates import Decision, Gate, held_at_store, named_after_store
 from .kits import Kit, KitWork
 from .lead import WrittenPlan, lead_messages, write_program
 from .loom import Job, Loom, RunControl, plan_hash
@@ -149,12 +150,14 @@ def price_plan(
     registry: Registry,
     settings: Settings,
     works: Mapping[str, KitWork],
-    cap: int,
+    room: Room,
     args: Mapping[str, Any] | None = None,
     name: str = "plan",
 ) -> PricedPlan:
     """Check and rehearse a plan. Call it where no event loop is running.
 
+    :param room: what the run may spend; a plan that would stop at its job's cap is refused, one that would pass the
+        store's is priced to its end.
     :raises PlanRefused: the check found problems.
     """
     program, advice = compile_plan(source, vocabulary, name)
@@ -166,7 +169,9 @@ def price_plan(
             settings=settings,
             works=works,
             prices=prices,
-            budget=cap,
+            budget=room.left_of_job,
+            seen=room.left,
+            recorded=room.recorded,
             args=args,
             takes=takes,
             with_failures=with_failures,
@@ -183,13 +188,14 @@ def price_plan(
     )
 
 
-def estimate_key(registry: Registry, settings: Settings, job: Job, source: str, cap: int) -> str:
-    """Return a hash of everything that a rehearsal of this plan rests on; ``cap`` is what the run may spend."""
+def estimate_key(registry: Registry, settings: Settings, job: Job, source: str, room: Room) -> str:
+    """Return a hash of everything that a rehearsal of this plan rests on."""
     rests_on = {
         "version": version("planloom"),
         "plan": plan_hash(source),
         "job": job.key,
-        "cap": cap,
+        "cap": [room.left_of_job, room.left],
+        "recorded": dict(room.recorded),
         "workers": settings.workers,
         "prices": {name: attrs.asdict(role.price) for name, role in settings.roles.items()},
         "kits": [[kit.name, kit.version] for kit in job.kits],
@@ -219,13 +225,19 @@ def recalled_plan(source: str, vocabulary: Vocabulary, facts: Mapping[str, Any],
     )
 
 
-def decide(registry: Registry, settings: Settings, rehearsal: Rehearsal, cap: int) -> Decision:
-    """Return what the configured gate says of a rehearsed plan.
+def decide(registry: Registry, settings: Settings, rehearsal: Rehearsal, room: Room) -> Decision:
+    """Return what the configured gate says of a rehearsed plan; one that the store's cap may not pay for is held.
+
+    Held and not refused: what is answered is priced too, and may be had for nothing.
 
     :raises UnknownNameError: no gate of that name is installed.
     """
     gate = registry.get("gate", settings.gate.policy, Gate)
-    return gate.decide(rehearsal, cap, settings.gate)
+    if room.store is None or rehearsal.credits_p90 <= max(0, room.store - room.planned):
+        decision = gate.decide(rehearsal, room.budget, settings.gate)
+        return named_after_store(decision, room) if room.budget < room.job else decision
+    decision = gate.decide(rehearsal, room.job, settings.gate)
+    return decision if decision.verdict == "refused" else held_at_store(rehearsal.credits_p90, room)
 
 
 def fact_sheet(registry: Registry, settings: Settings, works: Mapping[str, KitWork], cap: int) -> str:
@@ -284,6 +296,8 @@ async def write_plan(
     control = control or RunControl()
     settings = loom.settings
     messages = messages_to_lead(settings, job, kit, vocabulary, sheet)
+    # The lead can be told to ask for less, whoever's cap it is.
+    may_spend = room_for(loom, job, "", budget).budget
 
     async def rehearse_source(source: str) -> Rehearsal:
         priced = await asyncio.to_thread(
@@ -293,7 +307,7 @@ async def write_plan(
             registry=loom.registry,
             settings=settings,
             works=job.works,
-            cap=max(0, job.cap - asker.spent),
+            room=Room(job=may_spend, planned=asker.spent),
             args=job.args,
         )
         return priced.rehearsal

@@ -136,6 +136,8 @@ def rehearse(
     works: Mapping[str, KitWork],
     prices: Callable[[str], Price],
     budget: int,
+    seen: int | None = None,
+    recorded: Mapping[str, Any] | None = None,
     args: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
     takes: int | None = None,
@@ -145,13 +147,25 @@ def rehearse(
 
     :param works: the job's work by kit. :param prices: what a role costs.
     :param budget: what the real run may spend when it starts, in micro-credits.
+    :param seen: what ``budget()`` starts from, where a cap of the store leaves less than that.
+    :param recorded: what ``budget()`` returns in the real run, by place, where an earlier one has recorded it.
     :param takes: how many; by default twenty, and fewer for plans of many workers, whose sums vary less.
     :param with_failures: also rehearse with failing workers.
     Call it where no event loop is running.
     """
 
     def take(seed: int, fails: _Fails = _nobody) -> _Take:
-        stage = _Stage(registry, settings, works, prices, budget, seed, fails)
+        stage = _Stage(
+            registry,
+            settings,
+            works,
+            prices,
+            budget=budget,
+            seen=budget if seen is None else min(seen, budget),
+            recorded=recorded or {},
+            seed=seed,
+            fails=fails,
+        )
         return run_in_virtual_time(stage.run(program, dict(args or {}), limits or Limits()))
 
     first = take(0)
@@ -271,7 +285,10 @@ class _Stage:
         settings: Settings,
         works: Mapping[str, KitWork],
         prices: Callable[[str], Price],
+        *,
         budget: int,
+        seen: int,
+        recorded: Mapping[str, Any],
         seed: int,
         fails: _Fails,
     ) -> None:
@@ -279,6 +296,8 @@ class _Stage:
         self._settings = settings
         self._prices = prices
         self._budget = budget
+        self._seen = seen
+        self._recorded = recorded
         self._seed = seed
         self._fails = fails
         self._started = 0
@@ -303,10 +322,11 @@ class _Stage:
             settings=self._settings,
             recorder=recorder,
             perform=self._perform,
-            budget_left=lambda full_price: self._budget - full_price - self._reserved,
+            budget_left=lambda full_price: self._seen - full_price - self._reserved,
             args=args,
             states=self._states,
             journal=lambda place, value: None,
+            recorded=self._recorded,
         )
         error = None
         try:

@@ -306,6 +306,12 @@ class Store(Protocol):
     def store_books(self) -> Books | None:
         """Return the books of all budgets together, under the store's own cap; ``None`` when it has none."""
 
+    def paid(self, job: str, budget: str) -> int:
+        """Return what the runs of a job have paid together, and what was paid from this budget, each amount once.
+
+        :param job: as :attr:`RunRow.job` says it.
+        """
+
     async def cap_store(self, cap: int | None) -> None:
         """Give the whole store a cap beside those of its budgets, or none; waiters of every process wake up."""
 

@@ -87,7 +87,7 @@ def approve(
         raise PlanRefused(f"the plan was refused: {decision.reason}")
     if yes:
         return attrs.evolve(decision, verdict="approved", who="person")
-    advice = held_advice(priced.rehearsal.credits_p90)
+    advice = decision.advice or held_advice(priced.rehearsal.credits_p90)
     if not interactive():
         raise PlanHeld(f"the plan is held for approval: {decision.reason}; {advice}")
     _show_plan(console, priced.source)

@@ -67,7 +67,6 @@ def plan_audit(
     """
     works = {AUDIT.name: work}
     path = str(options.target.resolve())
-    sheet = fact_sheet(registry, settings, works, options.cap)
     job = Job(
         title=f"audit {shown_path(options.target.resolve().name)}",
         kits=(AUDIT,),
@@ -82,7 +81,6 @@ def plan_audit(
         repeat=options.repeat,
         refresh=options.refresh,
         facts={
-            "sheet": sheet,
             "reporter": AUDIT.name,
             "named": shown_path(str(options.target)),
             "out": str(options.out.resolve()) if options.out else "",
@@ -101,7 +99,11 @@ def plan_audit(
     for_lead = "--new-plan asks" if options.new_plan else "--job is told to" if options.text else ""
     if for_lead and options.plan is None and not _has_lead(settings):
         raise Misuse(f"{for_lead} the lead, and none is configured; leave it out, or name a model for the role `lead`")
-    written = _written(desk, sheet, options.new_plan) if options.plan is None and _has_lead(settings) else None
+    may_spend = desk.may_spend()
+    sheet = fact_sheet(registry, settings, works, may_spend)
+    desk.job = attrs.evolve(desk.job, facts={"sheet": sheet, **desk.job.facts})
+    asks_lead = options.plan is None and _has_lead(settings)
+    written = _written(desk, sheet, may_spend, options.new_plan) if asks_lead else None
     priced = _priced(desk, options, written)
     desk.approve(priced)
     return desk, priced
@@ -112,9 +114,9 @@ def run_audit(desk: JobDesk, priced: PricedPlan) -> Outcome:
     return desk.run(priced, found=_found)
 
 
-def _written(desk: JobDesk, sheet: str, anew: bool) -> WrittenPlan:
+def _written(desk: JobDesk, sheet: str, may_spend: int, anew: bool) -> WrittenPlan:
     try:
-        return desk.write(AUDIT, sheet, anew=anew)
+        return desk.write(AUDIT, sheet, budget=may_spend, anew=anew)
     except ModelError as error:
         raise PlanloomError(
             f"the lead wrote no plan: {error}; run the same command again later, or a saved plan with --plan fixed"

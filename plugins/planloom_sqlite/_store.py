@@ -61,6 +61,8 @@ BUSY_TIMEOUT_S = 5.0
 
 _STORE_BOOKS = f"SELECT ({STORE_CAP}), * FROM ({ALL_BUDGETS})"  # noqa: S608  texts of this package
 
+_PAID = "SELECT coalesce(sum(spent), 0) FROM budget WHERE name = ? OR name IN (SELECT budget FROM run WHERE job = ?)"
+
 
 def open_store(
     location: str | Path,
@@ -217,6 +219,12 @@ class SqliteStore:
         """Return the books of all budgets together, under the store's own cap; ``None`` when it has none."""
         ((cap, spent, reserved, uncertain),) = self._readers.rows(_STORE_BOOKS)
         return None if cap is None else Books(cap=cap, spent=spent, reserved=reserved, uncertain=uncertain)
+
+    def paid(self, job: str, budget: str) -> int:
+        """Return what the runs of a job, and this budget, have paid together."""
+        row = self._readers.row(_PAID, (clean(budget), clean(job)))
+        assert row is not None
+        return int(row[0])
 
     async def cap_store(self, cap: int | None) -> None:
         """Give the whole store a cap beside those of its budgets, or none."""

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from planlang import Word
 from planloom import DuplicateNameError, PluginError, UnknownNameError
 from planloom._recorder import Recorder
+from planloom._room import Room
 from planloom.clients import ClientPlugin, Endpoint
 from planloom.exporters import Exporter
 from planloom.gates import Decision, Gate
@@ -165,7 +166,7 @@ def test_hook_register_scouts_adds_a_section_to_the_fact_sheet() -> None:
 def test_hook_register_gates_makes_a_policy_that_configuration_can_name() -> None:
     never = Gate(name="never", summary="", decide=lambda *_: Decision(verdict="refused", reason="never"))
     settings = Settings(gate=GateSettings(policy="never"))
-    assert decide(loaded("register_gates", never), settings, REHEARSAL, 100).verdict == "refused"
+    assert decide(loaded("register_gates", never), settings, REHEARSAL, Room(job=100)).verdict == "refused"
 
 
 def test_hook_register_listeners_hears_every_event_of_a_run() -> None:

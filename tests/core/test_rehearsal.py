@@ -111,6 +111,17 @@ def test_the_budget_of_a_rehearsal_is_that_of_the_run(rehearsed: Any) -> None:
     assert rehearsed(source, cap=45).agents == 10
 
 
+def test_a_rehearsal_sees_what_the_store_leaves_and_prices_a_plan_that_passes_it_to_its_end(rehearsed: Any) -> None:
+    source = 'n = 30 if budget() > 5 else 20\nresult = parallel([lambda i=i: agent(f"q{i}") for i in range(n)])\n'
+    told = rehearsed(source, cap=150, seen=3 * MICRO)
+    assert (told.agents, told.credits_p90, told.problems) == (20, 4 * MICRO, ())
+
+
+def test_a_rehearsal_sees_what_an_unfinished_run_of_the_job_saw(rehearsed: Any) -> None:
+    source = 'n = 100 if budget() > 100 else 10\nresult = parallel([lambda i=i: agent(f"q{i}") for i in range(n)])\n'
+    assert rehearsed(source, cap=150, recorded={":0": {"word": "budget", "value": 45.0}}).agents == 10
+
+
 def test_an_argument_that_a_plan_lacks_is_named_with_the_way_to_give_it(rehearsed: Any) -> None:
     (problem,) = rehearsed('result = len(args["topics"])\n').problems
     assert problem.endswith("the plan was given no argument `topics`: --arg topics=VALUE gives it")

@@ -8,6 +8,7 @@ from pathlib import Path
 import attrs
 import pytest
 
+from planloom._room import Room
 from planloom.jobs import compile_plan, decide, default_price
 from planloom.kits import Kit
 from planloom.money import MICRO, credits_of
@@ -77,19 +78,19 @@ def test_a_rehearsal_sees_the_budget_of_the_real_run(registry: Registry, large: 
     fit = plan_of(registry, "fit")
     rich, poor = rehearsed(registry, large, fit, 150), rehearsed(registry, large, fit, 45)
     assert poor.agents < rich.agents / 2
-    assert decide(registry, settings, rich, 45 * MICRO).verdict == "held"
-    assert decide(registry, settings, poor, 45 * MICRO).verdict == "approved"
+    assert decide(registry, settings, rich, Room(job=45 * MICRO)).verdict == "held"
+    assert decide(registry, settings, poor, Room(job=45 * MICRO)).verdict == "approved"
 
 
 def test_the_gate_approves_the_fixed_plan_at_a_budget_of_45(registry: Registry, large: AuditWork) -> None:
     rehearsal = rehearsed(registry, large, plan_of(registry, "fixed"), 45)
-    assert decide(registry, offline_settings(), rehearsal, 45 * MICRO).verdict == "approved"
+    assert decide(registry, offline_settings(), rehearsal, Room(job=45 * MICRO)).verdict == "approved"
 
 
 def test_a_plan_that_runs_away_is_refused_naming_the_worker_limit(registry: Registry, large: AuditWork) -> None:
     rehearsal = rehearsed(registry, large, RUNAWAY, 1_500)
     assert rehearsal.problems[0].startswith("rehearsal: worker limit:")
-    assert decide(registry, offline_settings(), rehearsal, 1_500 * MICRO).verdict == "refused"
+    assert decide(registry, offline_settings(), rehearsal, Room(job=1_500 * MICRO)).verdict == "refused"
 
 
 def test_a_plan_that_breaks_when_a_worker_fails_is_refused_with_its_line(registry: Registry, large: AuditWork) -> None:

@@ -11,6 +11,7 @@ import attrs
 import pytest
 
 from planlang import check
+from planloom._room import Room
 from planloom.jobs import kits_in, price_plan
 from planloom.kits import Kit
 from planloom.money import MICRO
@@ -56,7 +57,7 @@ def test_a_saved_plan_is_priced_before_it_runs(project: Any, code: Path) -> None
         registry=project.registry,
         settings=project.settings,
         works={kit.name: kit.open(str(code), {}) for kit in kits},
-        cap=150 * MICRO,
+        room=Room(job=150 * MICRO),
     )
     assert priced.rehearsal.problems == ()
     assert priced.rehearsal.agents >= 4

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
 
 from planloom._errors import PlanRefused
+from planloom._room import Room, room_for
 from planloom.desk import JobDesk
 from planloom.jobs import check_target, compile_plan, default_price, kits_in
-from planloom.kits import Kit, KitWork
-from planloom.loom import Job, plan_hash
+from planloom.kits import Kit
+from planloom.loom import Job, open_loom, plan_hash
 from planloom.rehearsal import rehearse as rehearse_program
 from planloom.resuming import target_facts
 from planloom.terminal import interactive, show_rehearsal
@@ -29,7 +31,6 @@ from .app import (
     out_console,
     read_arguments,
     say_console,
-    settings_command,
     trust_option,
 )
 from .running import (
@@ -67,7 +68,7 @@ def _plan_options(function: Any) -> Any:
     help="How many rehearsals (default 20, fewer for large plans).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the estimate as JSON.")
-@settings_command
+@app_command
 def rehearse(
     app: App,
     plan: Path,
@@ -86,13 +87,17 @@ def rehearse(
     kits = _kits_for(app, plan, source, target)
     program, _ = compile_plan(source, build_vocabulary(app.registry, app.settings, kits), plan_name(plan))
     settings = app.settings
+    job = _job(app, plan, source, kits, target, args=args, cap=cap)
+    room = _room(app, job, source)
     rehearsal = rehearse_program(
         program,
         registry=app.registry,
         settings=settings,
-        works=_works_on(kits, target),
+        works=job.works,
         prices=default_price if settings.offline else lambda role: settings.role(role).price,
-        budget=settings.cap if cap is None else cap,
+        budget=room.left_of_job,
+        seen=room.left,
+        recorded=room.recorded,
         args=args,
         takes=seeds,
     )
@@ -115,8 +120,33 @@ def _kits_for(app: App, plan: Path, source: str, target: str | None) -> tuple[Ki
     return kits_in(app.registry, app.settings, source)
 
 
-def _works_on(kits: tuple[Kit, ...], target: str | None) -> Mapping[str, KitWork]:
-    return {kit.name: kit.open(target, {}) for kit in kits} if target else {}
+def _job(
+    app: App, plan: Path, source: str, kits: tuple[Kit, ...], target: str | None, *, cap: int | None, **given: Any
+) -> Job:
+    path, shown = _paths(target)
+    return Job(
+        title=Path(plan_name(plan)).stem,
+        kits=kits,
+        works={kit.name: kit.open(target, {}) for kit in kits} if target else {},
+        target=shown,
+        plan=plan_hash(source),
+        cap=app.settings.cap if cap is None else cap,
+        facts=target_facts(path, shown),
+        **given,
+    )
+
+
+def _room(app: App, job: Job, source: str) -> Room:
+    """Return what a run of this plan would see; where there is no store yet, none is made."""
+    settings = app.settings
+    if not Path(settings.store_path).exists():
+        return Room(job=job.cap, store=settings.store_cap)
+
+    async def look() -> Room:
+        async with open_loom(app.registry, settings, read_only=True) as loom:
+            return room_for(loom, job, source)
+
+    return asyncio.run(look())
 
 
 @click.command()
@@ -154,21 +184,11 @@ def run(
     settings = with_approval(app.settings, approve_up_to)
     source, args = read_plan(plan), read_arguments(pairs, args_file)
     kits = _kits_for(app, plan, source, target)
-    path, shown = _paths(target)
     if target:
         require_trust(settings, Path(target), given=trust_config, ask=confirm if interactive() else None)
-    job = Job(
-        title=title or Path(plan_name(plan)).stem,
-        kits=kits,
-        works=_works_on(kits, target),
-        target=shown,
-        plan=plan_hash(source),
-        args=args,
-        cap=settings.cap if cap is None else cap,
-        repeat=repeat - 1,
-        refresh=refresh,
-        facts=target_facts(path, shown),
-    )
+    job = _job(app, plan, source, kits, target, args=args, cap=cap, repeat=repeat - 1, refresh=refresh)
+    if title:
+        job = attrs.evolve(job, title=title)
     desk = JobDesk(
         registry=app.registry,
         settings=settings,

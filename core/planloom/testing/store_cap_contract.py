@@ -6,7 +6,7 @@ import asyncio
 
 from planloom.stores import Granted, OverCap, Store
 
-from .store_samples import JOB, Opener, a_question, a_reply, ask_for, books, grant, with_store, with_two
+from .store_samples import JOB, Opener, a_question, a_reply, a_run, ask_for, books, grant, with_store, with_two
 
 __all__ = ["CapContract", "SharedCapContract"]
 
@@ -93,6 +93,21 @@ class CapContract:
             whole = store.store_books()
             caps.append(None if whole is None else whole.cap)
         assert caps == [50, 80, 80, 60]
+
+    @with_store
+    async def test_what_a_job_paid_is_known_whatever_budgets_its_runs_had(self, store: Store) -> None:
+        for budget in (SECOND, "other job's"):
+            await store.open_budget(budget, 100)
+        await store.save_run(a_run(1, job="key", budget=JOB))
+        await store.save_run(a_run(2, job="key", budget=JOB))
+        await store.save_run(a_run(3, job="other", budget="other job's"))
+        for number, budget in enumerate((JOB, SECOND, "other job's")):
+            granted = await ask_for(store, a_question(number), worst=60, budget=budget)
+            assert isinstance(granted, Granted)
+            await store.settle(granted.call_id, a_reply(price=7 + number))
+        await store.mark_uncertain(await grant(store, a_question(3), worst=10))
+        assert [store.paid("key", JOB), store.paid("key", SECOND), store.paid("key", "")] == [7, 15, 7]
+        assert store.paid("no such job", "no such budget") == 0
 
 
 class SharedCapContract:

@@ -162,6 +162,42 @@ def test_an_unfinished_run_that_is_begun_again_decides_as_it_did_before(play: Pl
     play(echo, goes_on)
 
 
+def test_a_run_that_goes_on_under_a_higher_cap_decides_as_it_did_and_sees_the_new_budget_from_there_on(
+    play: Play,
+) -> None:
+    source = (
+        "began = budget()\nn = 12 if began < 5 else 40\n"
+        'parallel([lambda i=i: agent(f"q{i}") for i in range(n)])\nresult = [began, budget()]\n'
+    )
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        stopped = await run_plan(loom, source, cap=2)
+        assert (stopped.status, server.total) == ("paused", 10)
+        row = loom.store.run(stopped.run_id)
+        assert row is not None
+        went_on = await run_plan(loom, source, cap=20, former=read_former(loom.store, row))
+        assert (went_on.status, went_on.result, server.total) == ("completed", [2.0, 17.6], 12)
+
+    play(echo, scenario)
+
+
+def test_a_plan_sees_the_smaller_of_what_its_job_and_the_store_have_left(play: Play) -> None:
+    source = 'agent(args["q"])\nresult = budget()\n'
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        async def left(question: str, cap: float) -> object:
+            return (await run_plan(loom, source, cap=cap, args={"q": question})).result
+
+        await loom.store.cap_store(10_000_000)
+        assert [await left("a", 50), await left("b", 50), await left("c", 2)] == [9.8, 9.6, 1.8]
+        # Its answer is known, so that it takes nothing from the store: it sees what it saw, less what others took.
+        assert await left("a", 50) == 9.4
+        await loom.store.cap_store(None)
+        assert await left("d", 50) == 49.8
+
+    play(echo, scenario)
+
+
 def test_what_a_plan_saw_of_its_budget_is_on_the_disk_before_the_next_question_goes_out(
     play: Play, tmp_path: Path
 ) -> None:
