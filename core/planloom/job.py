@@ -22,11 +22,22 @@ from .saved_plans import plan_digests
 from .settings import Settings
 from .stores import RunRow
 
-__all__ = ["Job", "cost_facts", "ending_of", "job_facts", "new_row", "plan_hash", "role_facts", "run_id_of"]
+__all__ = [
+    "Job",
+    "cost_facts",
+    "ending_of",
+    "is_plan_fault",
+    "job_facts",
+    "new_row",
+    "plan_hash",
+    "role_facts",
+    "run_id_of",
+]
 
 _BARE_BUDGET = 1_500 * MICRO
 _NOTHING = Spent()
 _ERROR_LENGTH = 2_000
+_FAILED, _STOPPED = "the plan failed at line", "the plan was stopped at line"
 
 
 @attrs.frozen(kw_only=True)
@@ -160,10 +171,15 @@ def ending_of(fault: Exception | None, holes: int = 0) -> tuple[str, int, str | 
 
 def _fault_text(fault: Exception) -> str:
     if isinstance(fault, PlanFailed):
-        return f"the plan failed at line {fault.line}, column {fault.column}: {fault.kind}: {fault.detail}"
+        return f"{_FAILED} {fault.line}, column {fault.column}: {fault.kind}: {fault.detail}"
     if isinstance(fault, PlanLimitError):
-        return f"the plan was stopped at line {fault.line}, column {fault.column}: {fault.detail}"
+        return f"{_STOPPED} {fault.line}, column {fault.column}: {fault.detail}"
     return str(fault)
+
+
+def is_plan_fault(error: str | None) -> bool:
+    """Return whether a run's error text says that its plan is at fault, which no further answer mends."""
+    return error is not None and error.startswith((_FAILED, _STOPPED))
 
 
 def plan_hash(source: str) -> str:

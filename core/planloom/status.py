@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from .money import show_credits
-from .stores import RunHolder, RunProgress, RunRow, Store
+from collections.abc import Sequence
 
-__all__ = ["ENDED", "UNDER_WAY", "driven_text", "paid_now", "status_line", "status_now"]
+from .money import show_credits
+from .stores import RunHolder, RunProgress, RunRow, Store, UncertainCall
+from .wording import counted
+
+__all__ = ["ENDED", "UNDER_WAY", "driven_text", "paid_now", "status_line", "status_now", "uncertain_text"]
 
 ENDED = ("completed", "failed", "cancelled", "runaway", "refused")
 """Statuses in which a run needs nothing more by itself."""
@@ -72,4 +75,17 @@ def driven_text(run_id: str, holder: RunHolder) -> str:
     return (
         f"the run {run_id} is driven by process {holder.pid} on {host} since {since}; "
         f"`planloom follow {run_id}` shows how it goes, `planloom cancel {run_id}` ends it"
+    )
+
+
+def uncertain_text(calls: Sequence[UncertainCall], how: str) -> str:
+    """Return what calls of unknown outcome keep charged, and why.
+
+    :param how: what frees them.
+    """
+    keeps, them = ("keeps", "it") if len(calls) == 1 else ("keep", "them")
+    charged = show_credits(sum(call.worst for call in calls))
+    return (
+        f"{counted(len(calls), 'call')} of unknown outcome {keeps} {charged} credits charged, since the provider may "
+        f"have billed {them}; {how} frees {them}"
     )

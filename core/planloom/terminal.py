@@ -18,6 +18,7 @@ from ._budget_line import AT_THE_BUDGET
 from ._errors import PlanHeld, PlanRefused
 from ._phases import Phases
 from .gates import Decision, held_advice
+from .job import is_plan_fault
 from .jobs import PricedPlan
 from .listeners import Listener
 from .loom import Outcome, RunControl
@@ -124,6 +125,13 @@ def _paid(outcome: Outcome) -> str:
 
 
 def _way_on(outcome: Outcome) -> list[str]:
+    if outcome.status == "runaway":
+        return [f"`planloom resume {outcome.run_id} --workers N` goes on with more of them, and asks nothing twice"]
+    if outcome.status == "failed" and not outcome.holes and is_plan_fault(outcome.error):
+        return [
+            f"whatever is asked again, this plan fails there: mend it, and `planloom resume {outcome.run_id} --plan "
+            "FILE --as-new-run` pays for no answer that still fits"
+        ]
     missing = outcome.holes or outcome.status in ("paused", "cancelled", "failed", "interrupted")
     if not missing:
         return []

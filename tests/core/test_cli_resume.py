@@ -215,6 +215,8 @@ def test_what_calls_of_unknown_outcome_keep_charged_is_released_also_once_the_ru
     process.communicate()
     hang.clear()
     run = folder.newest().id
+    says = f"credits charged, since the provider may have billed it; `planloom resume {run} --release-uncertain` frees"
+    assert f"1 call of unknown outcome keeps 0.2 {says} it" in " ".join(folder.run("show", run)[1].split())
     code, _, remarks = folder.run("resume", run)
     assert (code, "1 call of unknown outcome keeps 0.2 credits charged" in " ".join(remarks.split())) == (0, True)
     code, output, remarks = folder.run("resume", run, "--release-uncertain")
@@ -260,11 +262,24 @@ def test_a_run_that_is_held_asks_for_approval_again_and_keeps_its_id(folder_with
 
 
 @pytest.mark.slow
+def test_a_run_that_was_held_and_then_cancelled_asks_for_approval_too(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, MANY.format(count=400))
+    assert folder.run("run", "job.plan")[0] == 4
+    run = folder.newest().id
+    assert folder.run("cancel", run)[0] == 0
+    assert folder.run("resume", run)[0] == 4
+    assert (folder.newest().status, folder.server.total) == ("held", 0)
+    folder.run("cancel", run)
+    assert folder.run("resume", run, "--yes")[0] == 0
+
+
+@pytest.mark.slow
 def test_a_runaway_goes_on_when_it_may_have_more_workers(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, MORE_THAN_FORESEEN)
     folder.configure(**{"in_flight = 8": "in_flight = 8\nworkers = 5"})
-    assert folder.run("run", "job.plan")[0] == 9
+    code, _, remarks = folder.run("run", "job.plan")
     run = folder.newest().id
+    assert (code, f"`planloom resume {run} --workers N` goes on" in remarks) == (9, True)
     code, _, remarks = folder.run("resume", run)
     assert (code, "twice the 5 workers" in remarks) == (2, True)
     assert folder.run("resume", run, "--workers", "40")[0] == 0
@@ -287,18 +302,6 @@ def test_a_runaway_goes_on_where_the_configuration_allows_more_workers_by_now(fo
 
 
 BRANCHES = 'result = agent("the same question") if args["mode"] == "a" else "b"\nagent("last", label="late")\n'
-
-
-@pytest.mark.slow
-def test_a_run_that_was_held_and_then_cancelled_asks_for_approval_too(folder_with: MakeFolder) -> None:
-    folder = folder_with(echo, MANY.format(count=400))
-    assert folder.run("run", "job.plan")[0] == 4
-    run = folder.newest().id
-    assert folder.run("cancel", run)[0] == 0
-    assert folder.run("resume", run)[0] == 4
-    assert (folder.newest().status, folder.server.total) == ("held", 0)
-    folder.run("cancel", run)
-    assert folder.run("resume", run, "--yes")[0] == 0
 
 
 @pytest.mark.slow
@@ -335,6 +338,19 @@ def test_wr09_other_arguments_are_a_divergence_that_names_them(folder_with: Make
 
 
 @pytest.mark.slow
+def test_wr09_other_arguments_or_another_plan_for_a_whole_run_are_a_divergence_too(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, BRANCHES)
+    assert folder.run("run", "job.plan", "--arg", "mode=a")[0] == 0
+    run = folder.newest().id
+    code, output, remarks = folder.run("resume", run, "--arg", "mode=b")
+    assert (code, output, "argument mode: then a, now b" in remarks) == (1, "", True)
+    (folder.path / "job.plan").write_text("result = 1\n")
+    code, output, remarks = folder.run("resume", run, "--plan", "job.plan")
+    assert (code, output, "plan line 1: then " in remarks) == (1, "", True)
+    assert folder.run("resume", run, "--arg", "mode=a")[0] == 0
+
+
+@pytest.mark.slow
 def test_wr11_a_run_of_the_same_plan_with_other_arguments_is_a_run_of_its_own(folder_with: MakeFolder) -> None:
     folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
     code, output, _ = folder.run("run", "job.plan", "--arg", "mode=b")
@@ -354,6 +370,18 @@ def test_a_plan_that_changed_is_a_divergence_that_shows_the_line(folder_with: Ma
     assert folder.asked_more_than(before) == {"last": 1}
 
 
+def test_a_plan_that_fails_on_good_answers_is_told_how_it_is_mended_and_not_that_anything_is_missing(
+    folder_with: MakeFolder,
+) -> None:
+    folder = folder_with(
+        echo, 'several = [agent("one"), agent("two")]\nresult = several[int(several[0] == "ok: one") * 9]\n'
+    )
+    code, _, remarks = folder.run("run", "job.plan", "--yes")
+    run = folder.newest().id
+    assert (code, f"`planloom resume {run} --plan FILE --as-new-run` pays for no answer" in remarks) == (1, True)
+    assert "asks what is missing" not in remarks
+
+
 @pytest.mark.slow
 def test_wr93_a_role_that_is_defined_anew_is_a_divergence_that_names_both_models(folder_with: MakeFolder) -> None:
     folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
@@ -361,19 +389,6 @@ def test_wr93_a_role_that_is_defined_anew_is_a_divergence_that_names_both_models
     code, _, remarks = folder.run("resume", run)
     assert code == 1
     assert "role worker model: then m-1, now m-2" in remarks
-
-
-@pytest.mark.slow
-def test_wr09_other_arguments_or_another_plan_for_a_whole_run_are_a_divergence_too(folder_with: MakeFolder) -> None:
-    folder = folder_with(echo, BRANCHES)
-    assert folder.run("run", "job.plan", "--arg", "mode=a")[0] == 0
-    run = folder.newest().id
-    code, output, remarks = folder.run("resume", run, "--arg", "mode=b")
-    assert (code, output, "argument mode: then a, now b" in remarks) == (1, "", True)
-    (folder.path / "job.plan").write_text("result = 1\n")
-    code, output, remarks = folder.run("resume", run, "--plan", "job.plan")
-    assert (code, output, "plan line 1: then " in remarks) == (1, "", True)
-    assert folder.run("resume", run, "--arg", "mode=a")[0] == 0
 
 
 @pytest.mark.slow

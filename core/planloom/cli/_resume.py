@@ -32,6 +32,7 @@ from planloom.resuming import (
     unapproved,
     unchanged_job,
 )
+from planloom.status import uncertain_text
 from planloom.stores import RunRow, Store
 from planloom.terminal import interactive
 from planloom.trust import require_trust
@@ -167,17 +168,13 @@ async def _settle_uncertain(store: Store, budget: str, *, release: bool) -> None
     calls = store.uncertain_calls(budget)
     if not calls:
         return
-    counted_calls, charged = counted(len(calls), "call"), show_credits(sum(call.worst for call in calls))
     if release:
         for call in calls:
             await store.release(call.call_id)
+        counted_calls, charged = counted(len(calls), "call"), show_credits(sum(call.worst for call in calls))
         said = f"released {counted_calls} of unknown outcome: {charged} credits are free again"
     else:
-        keeps, them = ("keeps", "it") if len(calls) == 1 else ("keep", "them")
-        said = (
-            f"{counted_calls} of unknown outcome {keeps} {charged} credits charged, since the provider may have billed "
-            f"{them}; --release-uncertain frees them"
-        )
+        said = uncertain_text(calls, "--release-uncertain")
     say_console().print(said)
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from planloom.exporting import RUN_FILES, event_line, export_run, run_as_json
 from planloom.money import show_credits
 from planloom.resuming import find_run
-from planloom.status import UNDER_WAY, paid_now, status_line, status_now
+from planloom.status import UNDER_WAY, paid_now, status_line, status_now, uncertain_text
 from planloom.stores import RunRow, Store
 from planloom.wording import counted
 
@@ -105,6 +105,9 @@ def _print_run(store: Store, row: RunRow) -> None:
     console.print(Text(f"{row.id}: {row.title}", style="bold"))
     console.print(Text(status_line(store, row)))
     console.print(Text(f"{_paid(store, row)} credits paid{full} | began {_began(row)} UTC"))
+    uncertain = store.uncertain_calls(row.budget) if row.budget else ()
+    if uncertain:
+        console.print(Text(uncertain_text(uncertain, f"`planloom resume {row.id} --release-uncertain`")))
     if row.error:
         console.print(Text(row.error))
     if phases:
