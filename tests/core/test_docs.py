@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -14,12 +17,15 @@ from planlang import check
 from planloom.cli._about import _CONFIG
 from planloom.clients import ClientPlugin, Endpoint
 from planloom.configuration import load_settings
+from planloom.exporters import Exporter
 from planloom.kits import Kit
+from planloom.listeners import Listener
 from planloom.plugins import Registry, load_plugins
 from planloom.questions import Question, message_of
+from planloom.stores import Event
 from planloom.testing.loopback import json_answer, serving
 from planloom.words import build_vocabulary
-from planloom_audit import Lens
+from planloom_audit import Bug, Lens
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,6 +78,40 @@ def test_the_client_of_the_how_to_asks_a_real_server(registry: Registry) -> None
         assert asyncio.run(asked(server.url)) == "yes"
     assert server.received[0].json == {"ask": "so?", "with": "m", "max_tokens": 5}
     assert server.received[0].target == "/v1/answers"
+
+
+OTHER_PLUGINS = "docs/how-to/write-other-plugins.md"
+
+
+def test_the_exporter_and_the_listener_of_the_how_to_write_what_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("planloom_mine")
+    exec(blocks(OTHER_PLUGINS, "python")[0], module.__dict__)
+    loaded = load_plugins([("mine", module)])
+    bug = Bug(file="a.py", line=3, severity="high", claim="adds 1, twice")
+    table = loaded.get("exporter", "findings-csv", Exporter).export(SimpleNamespace(bugs=[bug]))
+    assert table.splitlines() == ["file,line,severity,claim", 'a.py,3,high,"adds 1, twice"']
+    monkeypatch.setenv("COST_LOG", str(tmp_path / "cost"))
+    listener = loaded.get("listener", "cost-log", Listener)
+    listener.on_event("run-1", Event(seq=1, t=0.0, type="run.created", data={"title": "x"}))
+    listener.on_event("run-1", Event(seq=2, t=1.0, type="run.ended", data={"status": "completed", "credits": 0.4}))
+    assert (tmp_path / "cost").read_text() == '{"run": "run-1", "status": "completed", "credits": 0.4}\n'
+
+
+@pytest.mark.command
+def test_a_store_that_breaks_the_contract_of_the_how_to_is_shown_what_it_gave(tmp_path: Path) -> None:
+    broken = "def open_store(path):\n    return Odd(real(path))\n\n\nclass Odd:\n    version = lambda self: -7\n"
+    broken += "    __init__ = lambda self, store: setattr(self, 'store', store)\n"
+    broken += "    __getattr__ = lambda self, name: getattr(self.store, name)\n"
+    suite = blocks(OTHER_PLUGINS, "python")[1]
+    suite = suite.replace("import open_store  # yours in its place", "import open_store as real") + "\n\n" + broken
+    (tmp_path / "test_mine.py").write_text(suite)
+    only = "the_version_changes or an_unknown_question"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "-k", only]
+    told = subprocess.run([*command, "test_mine.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60).stdout
+    assert "assert -7 == " in told
+    assert "1 failed, 1 passed" in told
 
 
 def test_every_hook_stands_in_the_reference(registry: Registry) -> None:
