@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from planloom.wire import Unfinished, events_in
+from planloom.wire import DONE, Unfinished, count_in, mapping_in, values_in
 
-__all__ = ["DONE", "completion_of_events"]
-
-DONE = "[DONE]"
+__all__ = ["completion_of_events", "reason_in"]
 
 
 def completion_of_events(body: bytes, parse: Callable[[str], Any]) -> dict[str, Any]:
     """Return the completion, or the error object, that the events make up.
 
     :raises Unfinished: neither a finish reason nor the end mark came.
-    :raises ValueError: an event is not JSON.
+    :raises ValueError: an event is not JSON, and the answer had not yet ended.
     """
     joined = _Joined()
-    for event in events_in(body):
-        if event.data == DONE:
-            joined.ended = True
-            break
-        joined.add(parse(event.data), event.name)
+    try:
+        for name, chunk in values_in(body, parse):
+            if chunk == DONE:
+                joined.ended = True
+                break
+            joined.add(chunk, name)
+    except ValueError:
+        # What comes behind the end of an answer takes nothing from it.
+        if not joined.has_finished:
+            raise
     return joined.completion()
+
+
+def reason_in(choice: Mapping[str, Any]) -> Any:
+    """Return why a choice ended; some servers write ``null`` as a text while it goes on."""
+    reason = choice.get("finish_reason")
+    return None if not reason or reason == "null" else reason
 
 
 class _Choice:
@@ -34,25 +44,51 @@ class _Choice:
         self.finish_reason: Any = None
         self._content: list[Any] = []
         self._refusal: list[str] = []
-        self._arguments: dict[int | str, list[str]] = {}
+        self._arguments: dict[Any, list[str]] = {}
 
     def add(self, choice: Mapping[str, Any]) -> None:
-        self.finish_reason = choice.get("finish_reason") or self.finish_reason
-        delta = choice.get("delta") or choice.get("message")
-        if not isinstance(delta, Mapping):
-            return
+        # Why an answer is not whole stays said, whatever is said after it.
+        if self.finish_reason in (None, "stop"):
+            self.finish_reason = reason_in(choice) or self.finish_reason
+        delta = choice.get("delta")
+        if isinstance(delta, Mapping):
+            self._add_delta(delta)
+        elif isinstance(choice.get("message"), Mapping):
+            self._add_message(choice["message"])
+
+    def _add_message(self, message: Mapping[str, Any]) -> None:
+        """Some servers send the text so far, once more or each time, where others send a piece."""
+        so_far = "".join(piece for piece in self._content if isinstance(piece, str))
+        text = message.get("content")
+        if so_far and isinstance(text, str) and text.startswith(so_far):
+            message = {**message, "content": text[len(so_far) :]}
+        self._add_delta(message)
+
+    def _add_delta(self, delta: Mapping[str, Any]) -> None:
         content = delta.get("content")
         self._content.extend(content if isinstance(content, list) else [content] if content else [])
         if isinstance(delta.get("refusal"), str):
             self._refusal.append(delta["refusal"])
+        for key, arguments in self._called(delta):
+            if isinstance(arguments, str | Mapping):
+                piece = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+                self._arguments.setdefault(key, []).append(piece)
+
+    def _called(self, delta: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield the pieces of arguments, each with what its call is known by."""
         calls = delta.get("tool_calls")
         for call in calls if isinstance(calls, list) else ():
-            function = call.get("function") if isinstance(call, Mapping) else None
-            if isinstance(function, Mapping) and isinstance(function.get("arguments"), str):
-                index = call.get("index")
-                self._arguments.setdefault(index if isinstance(index, int | str) else 0, []).append(
-                    function["arguments"]
-                )
+            if isinstance(call, Mapping) and isinstance(call.get("function"), Mapping):
+                yield self._key_of(call), call["function"].get("arguments")
+        if isinstance(delta.get("function_call"), Mapping):
+            yield "", delta["function_call"].get("arguments")
+
+    def _key_of(self, call: Mapping[str, Any]) -> Any:
+        """Return a call's number; where it has none, its id, without which it is the last one that goes on."""
+        for key in (call.get("index"), call.get("id")):
+            if isinstance(key, int | str):
+                return key
+        return next(reversed(self._arguments), 0)
 
     def whole(self) -> dict[str, Any]:
         message = {
@@ -71,23 +107,39 @@ class _Joined:
         self._top: dict[str, Any] = {}
         self._choices: dict[int, _Choice] = {}
 
+    @property
+    def has_finished(self) -> bool:
+        return "error" not in self._top and self._first().finish_reason not in (None, "error")
+
     def add(self, chunk: Any, event_name: str) -> None:
         if event_name == "error":
             chunk = chunk if isinstance(chunk, Mapping) and "error" in chunk else {"error": chunk}
         if not isinstance(chunk, Mapping):
             return
-        if chunk.get("object") == "error":
-            self._fail(chunk)
-        if chunk.get("error"):
-            self._fail(chunk["error"])
-        for key in ("model", "usage"):
-            if chunk.get(key):
-                self._top[key] = chunk[key]
+        beside = mapping_in(chunk.get("x_groq"))
+        error = chunk if chunk.get("object") == "error" else chunk.get("error") or beside.get("error")
+        if error:
+            self._fail(error)
+        if chunk.get("model"):
+            self._top["model"] = chunk["model"]
+        self._count(chunk.get("usage") or beside.get("usage"))
         choices = chunk.get("choices")
-        for choice in choices if isinstance(choices, list) else ():
+        for place, choice in enumerate(choices if isinstance(choices, list) else ()):
             if isinstance(choice, Mapping):
-                index = choice.get("index")
-                self._choices.setdefault(index if isinstance(index, int) else 0, _Choice()).add(choice)
+                self._add_choice(choice, place)
+
+    def _add_choice(self, choice: Mapping[str, Any], place: int) -> None:
+        self._count(choice.get("usage"))
+        index = choice.get("index")
+        known = self._choices.setdefault(index if isinstance(index, int) else place, _Choice())
+        known.add(choice)
+        if choice.get("error") and known is self._first():
+            self._fail(choice["error"])
+
+    def _count(self, usage: Any) -> None:
+        """The last counts hold, but for those of a server that forgot them."""
+        if isinstance(usage, Mapping) and any(map(count_in, usage.values())):
+            self._top["usage"] = usage
 
     def _fail(self, error: Any) -> None:
         # What fails behind the end of an answer takes nothing from it.

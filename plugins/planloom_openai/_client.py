@@ -15,9 +15,8 @@ import attrs
 from planloom import ConfigurationError
 from planloom.clients import Endpoint, PermanentError
 from planloom.questions import Question, Reply
-from planloom.wire import Answer, FaultTable, Interface, LateExchange, WireClient, read_origin, switch_in
+from planloom.wire import DONE, Answer, FaultTable, Interface, LateExchange, WireClient, read_origin, switch_in
 
-from ._chunks import DONE
 from ._replies import read_reply
 
 __all__ = ["INTERFACE", "ChatDialect", "open_chat"]

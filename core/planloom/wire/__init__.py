@@ -7,15 +7,16 @@ client of the two. Nothing here imports an HTTP library before the first questio
 
 from __future__ import annotations
 
-from ._bodies import Ambiguous, count_in, mapping_in, parse_json, storable, text_in
+from ._bodies import Ambiguous, count_in, mapping_in, parse_json, storable, tells_error, text_in
 from ._client import Dialect, WireClient
-from ._events import ServerEvent, Unfinished, events_in, looks_like_events
+from ._events import DONE, ServerEvent, Unfinished, events_in, looks_like_events, values_in
 from ._exchange import Answer, Exchange, LateExchange
 from ._faults import FaultTable, Refusal
 from ._origin import Interface, Origin, Timeouts, read_origin, switch_in
 from ._waits import wait_asked_s
 
 __all__ = [
+    "DONE",
     "Ambiguous",
     "Answer",
     "Dialect",
@@ -37,6 +38,8 @@ __all__ = [
     "read_origin",
     "storable",
     "switch_in",
+    "tells_error",
     "text_in",
+    "values_in",
     "wait_asked_s",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from planloom.clients import PermanentError
+from planloom.clients import ModelError, PermanentError
 from planloom.questions import Question, Reply
 
 from ._exchange import Answer, Exchange, Listener
@@ -64,7 +64,15 @@ class WireClient:
         body = _written(self._dialect.request(question))
         clock = asyncio.get_running_loop().time
         began_s = clock()
-        answer = await self._exchange.post(body, Listener(began=began, ended=self._dialect.ended))
+
+        def whole(answer: Answer) -> bool:
+            try:
+                return self._dialect.read(answer, question, 0.0, self._now()).finish_reason is not None
+            except ModelError:
+                return False
+
+        listener = Listener(began=began, ended=self._dialect.ended, whole=whole)
+        answer = await self._exchange.post(body, listener)
         arguments = (answer, question, clock() - began_s, self._now())
         if len(answer.body) > LONG_BYTES:
             return await asyncio.to_thread(self._dialect.read, *arguments)

@@ -35,10 +35,12 @@ class Listener:
     :ivar began: called once, with the first byte of the body, or the first event of a stream, of an answer that is no
         refusal.
     :ivar ended: whether the last bytes of a stream of events so far say that it is over.
+    :ivar whole: whether a stream that broke off, or went silent, had said all the same how its answer ended.
     """
 
     began: Callable[[], None] | None = None
     ended: Callable[[bytes], bool] = lambda tail: False
+    whole: Callable[[Answer], bool] = lambda answer: False
 
 
 class Exchange(Protocol):

@@ -73,7 +73,7 @@ class HttpxExchange:
             fault = fault_of(error, self._origin)
         else:
             return arriving.answer()
-        if arriving.ended:
+        if arriving.ended or arriving.is_whole:
             return arriving.answer()
         # Raised out here without its cause: the libraries' errors hold the request, and with it the key.
         raise fault
@@ -182,7 +182,7 @@ class _Arriving:
     """
 
     def __init__(self, listener: Listener, limit_bytes: int) -> None:
-        self.ended = False
+        self.ended = self._events = False
         self._listener = listener
         self._limit_bytes = limit_bytes
         self._pieces: list[bytes] = []
@@ -212,6 +212,11 @@ class _Arriving:
             self._unheard()
             self._unheard = None
         self.ended = self._events and self._listener.ended(self._tail[-TAIL_BYTES:])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether a stream that broke off had said how its answer ended."""
+        return self._events and self._size_bytes <= self._limit_bytes and self._listener.whole(self.answer())
 
     def answer(self) -> Answer:
         return Answer(self._status, self._headers, b"".join(self._pieces))
