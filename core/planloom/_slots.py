@@ -111,6 +111,8 @@ class Slots:
         """
         if self._loop is None:  # asking which one runs takes a call to the system each time
             self._loop = asyncio.get_running_loop()
+        if self._is_free_for(share):
+            return self._send(share)
         waiter: asyncio.Future[int] = self._loop.create_future()
         self._enter(share, waiter, again)
         self._dispatch()
@@ -123,21 +125,45 @@ class Slots:
                 self._leave(share, waiter)
             raise
 
+    def take_free(self, share: Share) -> int | None:
+        """Return the number of a call that may be sent at once, beside what waits for nothing; ``None`` when there is
+        no slot to spare."""
+        if self._turns or self._breaker.is_open or share.free <= 0 or self._wait_s() > 0 or not self._may_start():
+            return None
+        if self._machine is not None and not self._machine.take(self._now()):
+            return None
+        share.free -= 1
+        self._sent += 1
+        self._flying.add(self._sent)
+        return self._sent
+
     def release(self, share: Share, number: int) -> None:
         """Give a slot back."""
         self._flying.discard(number)
         share.free += 1
-        if self._breaker.is_open and number > self._tripped_after:
+        if self._breaker.outage is not None and number > self._tripped_after:
             self._breaker.try_again(self._now())  # whatever it met, it brought no news of the account
         if self._machine is not None:
             self._machine.put_down()
-        self._tell_news()
+        if self._news:
+            self._tell_news()
         if len(share.waits_at) > 1 or self not in share.waits_at:
             for slots in tuple(share.waits_at - {self}):
                 slots._dispatch()
         self._dispatch()
         if self._machine is not None:
             self._machine.give_spare(waiting=bool(self._turns))
+
+    def _is_free_for(self, share: Share) -> bool:
+        """Whether a call may be sent at once: nobody waits, nothing holds the endpoint up, and there is a slot."""
+        return (
+            not self._turns
+            and share.free > 0
+            and self._breaker.outage is None
+            and self._wait_s() <= 0
+            and self._may_start()
+            and (self._machine is None or self._machine.take(self._now()))
+        )
 
     def _enter(self, share: Share, waiter: asyncio.Future[int], again: bool) -> None:
         line = self._lines.setdefault(share, _Line())
@@ -190,15 +216,18 @@ class Slots:
             if self._machine is not None:
                 self._machine.put_down()
             return
+        if self._breaker.outage is not None:
+            self._breaker.probing = True
+        waiter.set_result(self._send(share))
+
+    def _send(self, share: Share) -> int:
         share.free -= 1
         self._sent += 1
         self._flying.add(self._sent)
-        if self._breaker.is_open:
-            self._breaker.probing = True
-        waiter.set_result(self._sent)
+        return self._sent
 
     def _may_start(self) -> bool:
-        if self._breaker.is_open:
+        if self._breaker.outage is not None:
             return not self._breaker.probing
         if not self._flying and not self._served:
             # All that was sent was refused, so that it was not for their number.
@@ -206,7 +235,9 @@ class Slots:
         return len(self._flying) < self.most
 
     def _wait_s(self) -> float:
-        until = max(self._held_until, self._breaker.probe_at) if self._breaker.is_open else self._held_until
+        until = self._held_until
+        if self._breaker.outage is not None:
+            until = max(until, self._breaker.probe_at)
         return until - self._now() if until else 0.0
 
     def _look_again_in(self, seconds: float) -> None:
@@ -228,9 +259,9 @@ class Slots:
         """Say that a call that still has its slot was answered."""
         self.answers += 1
         self._served = True
-        if self._breaker.is_open and number > self._tripped_after:
+        if self._breaker.outage is not None and number > self._tripped_after:
             self._close_breaker()
-        if self.in_flight >= self.most < self._limit:
+        if self._window < self._limit and len(self._flying) >= self.most:
             self._grow()
             # At once: of answers that come together, each must find the slots full to count.
             self._dispatch()

@@ -21,7 +21,17 @@ from ._errors import Misuse
 from ._often_made import often_made
 from .money import Usage
 
-__all__ = ["KEY_VERSION", "Message", "Parameters", "Part", "Question", "Reply", "canonical_json", "text_digest"]
+__all__ = [
+    "KEY_VERSION",
+    "Message",
+    "Parameters",
+    "Part",
+    "Question",
+    "Questions",
+    "Reply",
+    "canonical_json",
+    "text_digest",
+]
 
 KEY_VERSION = 1
 """Version of the fingerprint; answers under older versions stay readable."""
@@ -59,8 +69,28 @@ _LARGEST_EXACT = 2**53
 
 
 def _message_head(message: Message) -> str:
-    digests = ",".join([f'"{part.digest}"' for part in message.parts])
-    return f'{{"parts":[{digests}],"role":{_quoted(message.role)}}}'
+    parts = message.parts
+    digests = parts[0].digest if len(parts) == 1 else '","'.join([part.digest for part in parts])
+    return f'{{"parts":["{digests}"],"role":{_quoted(message.role)}}}' if parts else _partless(message)
+
+
+def _partless(message: Message) -> str:
+    return f'{{"parts":[],"role":{_quoted(message.role)}}}'
+
+
+def _before_messages(endpoint: str) -> str:
+    return f'{{"endpoint":{_quoted(endpoint)},"key_version":{KEY_VERSION},"messages":['
+
+
+def _behind_messages(model: str, parameters: Parameters) -> bytes:
+    return _utf8(f'],"model":{_quoted(model)},"parameters":') + parameters.canonical + b',"sample":'
+
+
+def _spliced(before: str, messages: tuple[Message, ...], behind: bytes, sample: tuple[int, int]) -> bytes:
+    """Canonical JSON sorts its keys, so that ready-made parts of it can be put in where they belong."""
+    one = len(messages) == 1
+    heads = _message_head(messages[0]) if one else ",".join([_message_head(message) for message in messages])
+    return _utf8(before + heads) + behind + _canonical_sample(sample) + b"}"
 
 
 def _utf8(head: str) -> bytes:
@@ -86,6 +116,9 @@ class Part:
         self.text = text
         self._digest: str | None = None
         self._size_bytes: int | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
 
     @property
     def digest(self) -> str:
@@ -143,8 +176,8 @@ def _part_of(text: str) -> Part:
 
 def message_of(role: str, *texts: Part | str) -> Message:
     """Return a message of these texts; empty ones are left out."""
-    parts = [text if isinstance(text, Part) else _part_of(text) for text in texts]
-    return Message(role, tuple([part for part in parts if part.text]))
+    parts = [text if isinstance(text, Part) else _part_of(text) for text in texts if text]
+    return Message(role, tuple(parts))
 
 
 class Parameters(Mapping[str, Any]):
@@ -156,6 +189,10 @@ class Parameters(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
+
+    def __contains__(self, name: object) -> bool:
+        # A mapping's own way is to look it up and to catch the failure, which takes three times as long.
+        return name in self._values
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -203,18 +240,10 @@ class Question:
         """Canonical JSON of the question with each part's text replaced by its hash; worked out once."""
         known = self._skeleton
         if known is None:
-            known = self._spliced()
+            behind = _behind_messages(self.model, self.parameters)
+            known = _spliced(_before_messages(self.endpoint), self.messages, behind, self.sample)
             object.__setattr__(self, "_skeleton", known)
         return known
-
-    def _spliced(self) -> bytes:
-        """Canonical JSON sorts its keys, so that ready-made parts of it can be put in where they belong."""
-        messages = ",".join([_message_head(message) for message in self.messages])
-        head = (
-            f'{{"endpoint":{_quoted(self.endpoint)},"key_version":{KEY_VERSION},"messages":[{messages}],'
-            f'"model":{_quoted(self.model)},"parameters":'
-        )
-        return _utf8(head) + self.parameters.canonical + b',"sample":' + _canonical_sample(self.sample) + b"}"
 
     @property
     def fingerprint(self) -> str:
@@ -238,6 +267,33 @@ class Question:
         schema = len(self.parameters.canonical) if "response_format" in self.parameters else 0
         frame = 8 * (len(self.messages) + 1) + schema
         return frame + sum([part.size_bytes for part in self.parts])
+
+
+class Questions:
+    """Questions that differ in their messages and samples alone.
+
+    :ivar endpoint: the endpoint's configured name. :ivar model: the model id as it is sent.
+    """
+
+    def __init__(self, endpoint: str, model: str, parameters: Parameters) -> None:
+        self.endpoint, self.model, self.parameters = endpoint, model, parameters
+        self._around: tuple[str, bytes] | None = None
+
+    def question(self, messages: tuple[Message, ...], sample: tuple[int, int]) -> Question:
+        """Return one of them."""
+        return Question(
+            endpoint=self.endpoint, model=self.model, messages=messages, parameters=self.parameters, sample=sample
+        )
+
+    def fingerprint(self, messages: tuple[Message, ...], sample: tuple[int, int]) -> str:
+        """Return the fingerprint of one of them, which need not be made for that.
+
+        :raises Misuse: it cannot be sent.
+        """
+        if self._around is None:
+            self._around = _before_messages(self.endpoint), _behind_messages(self.model, self.parameters)
+        before, behind = self._around
+        return hashlib.sha256(_spliced(before, messages, behind, sample)).hexdigest()
 
 
 @often_made(kw_only=True)
