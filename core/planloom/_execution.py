@@ -326,8 +326,7 @@ class Execution:
         except RunTaken as taken:
             return _ended_by(self._leave(taken), outcome)
         except StoreError as unwritten:
-            # What was settled is safe; the run's own record is not whole, which a fault before it explains better.
-            return outcome if fault is not None else _ended_by(unwritten, outcome)
+            return _unwritten(unwritten, outcome, fault)
         return outcome
 
     def _outcome(self, result: Any, fault: Exception | None) -> Outcome:
@@ -396,6 +395,17 @@ class Execution:
             if self.former is not None and asker.thread in self.former.failures:
                 return Performed(value=None, error=self.former.failures[asker.thread])
             raise
+
+
+def _unwritten(unwritten: StoreError, outcome: Outcome, fault: Exception | None) -> Outcome:
+    """Return how a run ended whose end cannot be written: what was settled is safe, its own record is not whole."""
+    if fault is None:
+        return _ended_by(unwritten, outcome)
+    if isinstance(fault, RunCancelled):
+        # That all is kept, as a cancelled run says, is not so here.
+        going_on = f"`planloom resume {outcome.run_id}` then asks again what came and could not be kept"
+        return attrs.evolve(outcome, error=f"the run was cancelled, but {unwritten}; {going_on}")
+    return outcome  # that explains it better
 
 
 def _ended_by(fault: Exception, outcome: Outcome) -> Outcome:

@@ -10,7 +10,7 @@ from typing import Any
 
 from planloom import StoreError
 
-from ._packing import GONE, digest_of, unpack
+from ._packing import GONE, decode, digest_of, unpack
 
 __all__ = ["faults_of"]
 
@@ -39,6 +39,7 @@ SELECT run, type, max(counted), sum(found) FROM (
     SELECT run, type, 0, count(*) FROM event GROUP BY run, type
 ) GROUP BY run, type HAVING max(counted) != sum(found)
 """
+_EVENTS = "SELECT run, seq, data FROM event WHERE (run, seq) > (?, ?) ORDER BY run, seq LIMIT 200"
 
 
 def faults_of(connection: sqlite3.Connection) -> Iterator[str]:
@@ -63,12 +64,13 @@ def _text_of(body: bytes, codec: int) -> str | None:
 
 
 def _paged(connection: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a query that begins with a row number and ends with a condition, some at a time.
+    """Yield the rows of a query that begins with a row number, some at a time.
 
     One long read would keep the write-ahead log from being emptied while runs go on.
     """
     last = -1
-    while rows := connection.execute(f"{query} AND rowid > ? ORDER BY rowid LIMIT {_AT_ONCE}", (last,)).fetchall():
+    query += " AND" if " WHERE " in query else " WHERE"
+    while rows := connection.execute(f"{query} rowid > ? ORDER BY rowid LIMIT {_AT_ONCE}", (last,)).fetchall():
         yield from rows
         last = rows[-1][0]
 
@@ -128,4 +130,26 @@ def _counts(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"run {run} counts {counted} events `{kind}` and has {found}"
 
 
-_FINDERS = (_file, _hashed("part", "part"), _hashed("reply", "reply"), _questions, _books, _calls, _counts)
+def _records(connection: sqlite3.Connection) -> Iterator[str]:
+    """Whether what a run left can be read; such rows have no hash."""
+    for _, run, *bodies in _paged(connection, "SELECT rowid, id, facts, facts_codec, result, result_codec FROM run"):
+        if not all(_is_json(_text_of(body, codec)) for body, codec in zip(bodies[::2], bodies[1::2], strict=True)):
+            yield f"run {run} cannot be read"
+    for _, thread, *texts in _paged(connection, "SELECT rowid, id, fingerprints, versions, result FROM thread"):
+        if not all(map(_is_json, texts)):
+            yield f"thread {thread} cannot be read"
+    after: tuple[Any, ...] = ("", 0)
+    while rows := connection.execute(_EVENTS, after).fetchall():
+        yield from (f"event {seq} of run {run} cannot be read" for run, seq, text in rows if not _is_json(text))
+        after = rows[-1][:2]
+
+
+def _is_json(text: str | None) -> bool:
+    try:
+        decode(text or "")
+    except StoreError:
+        return False
+    return True
+
+
+_FINDERS = (_file, _hashed("part", "part"), _hashed("reply", "reply"), _questions, _books, _calls, _counts, _records)

@@ -75,5 +75,13 @@ def encode(value: Any) -> str:
 
 
 def decode(text: str) -> Any:
-    """Return the plain data of stored JSON."""
-    return json.loads(text)
+    """Return the plain data of stored JSON.
+
+    :raises StoreError: it is no JSON.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, TypeError) as error:
+        raise StoreError(
+            f"a record in the store is damaged ({error}); restore a copy of the store, or begin another with --store"
+        ) from error

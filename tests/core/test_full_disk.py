@@ -66,6 +66,8 @@ def test_a_sigterm_ends_the_wait_for_room_and_what_was_kept_is_not_asked_again(t
             folder.end()
         assert process.returncode == 130
         assert "paused at the disk: the store" in remarks
+        assert "then asks again what came and could not be kept" in remarks
+        assert "every answer that came is kept" not in remarks
         assert 8 < server.total < 60
         code, _, remarks = folder.run("run", "job.plan", "--yes")
         assert code == 0, remarks

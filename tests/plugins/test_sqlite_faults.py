@@ -14,7 +14,7 @@ import pytest
 
 from planloom import StoreError, StoreGone, StoreLocked
 from planloom.stores import Books, Granted
-from planloom.testing.store_samples import JOB, LONG_TEXT, a_question, a_reply, ask_for
+from planloom.testing.store_samples import JOB, LONG_TEXT, a_question, a_reply, a_run, a_thread, ask_for, events_of
 from planloom_sqlite import SqliteTools, check_store, open_store
 
 _FULL = """
@@ -167,6 +167,42 @@ def test_the_check_finds_what_was_changed_behind_the_stores_back(tmp_path: Path,
     connection.executescript(damage)
     connection.close()
     assert check_store(path) == [found]
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        ("UPDATE run SET facts = x'00', facts_codec = 0", "run run-1 cannot be read"),
+        ("UPDATE run SET result = x'00', result_codec = 1", "run run-1 cannot be read"),
+        ("UPDATE thread SET fingerprints = ''", "thread run-1/t001 cannot be read"),
+        ("UPDATE event SET data = '{' WHERE seq = 2", "event 2 of run run-1 cannot be read"),
+    ],
+)
+def test_a_record_that_is_damaged_is_found_and_told_to_who_reads_it(tmp_path: Path, damage: str, found: str) -> None:
+    path = tmp_path / "store.db"
+
+    async def write() -> None:
+        store = open_store(path)
+        await store.save_run(a_run())
+        await store.save_threads([a_thread()])
+        await store.append_events("run-1", events_of("run.created", "run.ended"))
+        await store.close()
+
+    async def read() -> None:
+        store = open_store(path)
+        try:
+            with pytest.raises(StoreError, match=r"a (record|text) in the store is damaged"):
+                _ = store.run("run-1"), list(store.traces("run-1")), store.events("run-1")
+        finally:
+            await store.close()
+
+    asyncio.run(write())
+    assert check_store(path) == []
+    connection = sqlite3.connect(path)
+    connection.executescript(damage)
+    connection.close()
+    assert check_store(path) == [found]
+    asyncio.run(read())
 
 
 def test_a_damaged_answer_is_told_and_never_given(tmp_path: Path) -> None:
