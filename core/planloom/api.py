@@ -14,17 +14,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import attrs
 
 from ._budget_line import OnCap
 from ._errors import Misuse, PlanHeld, PlanRefused, did_you_mean
 from ._given_files import text_of
+from ._given_values import given_args, given_choice, given_count, given_credits
 from ._room import Room, room_for
+from ._run_handle import Run
 from .configuration import load_settings
 from .control import RunControl
 from .gates import Decision
@@ -32,16 +34,13 @@ from .job import Job, plan_hash
 from .jobs import PricedPlan, check_target, decide, kits_in, price_plan, require_roles
 from .kits import Kit
 from .loom import Loom, open_loom
-from .money import micro_of
-from .outcomes import Outcome, outcome_of
+from .outcomes import Outcome
 from .plugins import Registry, load_plugins
 from .replaying import Replayed, replay_run
 from .resuming import check_resumable, find_run, is_whole, job_of, reopen, target_facts, unapproved, unchanged_job
 from .saved_plans import saved_plans
 from .settings import Settings
-from .status import status_line, status_now
-from .steering import cancel_run, follow_events, raise_cap
-from .stores import Books, Event, RunRow
+from .stores import RunRow
 from .visible import visible
 from .words import build_vocabulary
 
@@ -49,8 +48,6 @@ __all__ = ["Approve", "Planloom", "Run", "open", "open_with"]
 
 Approve = Callable[[PricedPlan, Decision], bool]
 """Decides over a plan that the gate holds: its price and the gate's reason in, yes or no out."""
-
-_STARTED_POLL_S = 0.05
 
 
 @asynccontextmanager
@@ -145,9 +142,12 @@ class Planloom:
         :param approve: decides where the gate holds the plan; ``True`` approves.
         :param at_cap: ``stop`` there, or ``wait`` for a raise.
         :raises PlanRefused: by the check, the rehearsal or the gate. :raises PlanHeld: it needs approval and got none.
-        :raises Misuse: there is no such plan, a kit lacks its target, or a target its kit.
+        :raises Misuse: there is no such plan, a kit lacks its target, or a target its kit; or a value that is given
+            cannot be used.
         """
         loom = self.loom
+        given_choice("at_cap", at_cap, get_args(OnCap))
+        credit_cap = loom.settings.cap if cap is None else given_credits("cap", cap)
         source, name = self._plan(plan)
         path = _resolved(target)
         if kit is None:
@@ -164,9 +164,9 @@ class Planloom:
             works=works,
             target=visible(path),
             plan=plan_hash(source),
-            args=args or {},
-            cap=loom.settings.cap if cap is None else micro_of(cap),
-            repeat=repeat - 1,
+            args=given_args({} if args is None else args),
+            cap=credit_cap,
+            repeat=given_count("repeat", repeat) - 1,
             refresh=refresh,
             facts=target_facts(path, visible(path)),
         )
@@ -191,21 +191,18 @@ class Planloom:
         :param args: arguments, and ``plan`` the plan, as they are now; with ``as_new_run`` they may be others.
         :param release_uncertain: free what calls of unknown outcome keep charged, also where nothing else is missing.
         :raises JournalDiverged: it is not what its record says, and ``as_new_run`` is not said.
-        :raises Misuse: somebody drives it, or nothing is missing.
+        :raises Misuse: somebody drives it, or nothing is missing; or a value that is given cannot be used.
         """
         loom, store = self.loom, self.loom.store
+        given_choice("at_cap", at_cap, get_args(OnCap))
+        credit_cap = None if cap is None else given_credits("cap", cap)
+        workers = None if workers is None else given_count("workers", workers)
+        args = None if args is None else given_args(args)
         row = find_run(store, run_id)
         source = None if plan is None else self._plan(plan)[0]
         if as_new_run:
             job = await asyncio.to_thread(job_of, loom.registry, row, args)
-            text = source or row.plan
-            job = attrs.evolve(
-                job,
-                plan=plan_hash(text) if job.plan else "",
-                cap=job.cap if cap is None else micro_of(cap),
-                refresh=False,  # it reuses every answer that still fits
-            )
-            return await self._price_and_begin(job, text, row.title, approve, at_cap)
+            return await self._begin_anew(job, source or row.plan, row.title, credit_cap, approve, at_cap)
         check_resumable(store, row, workers or loom.settings.workers)
         if release_uncertain:
             for call in store.uncertain_calls(row.budget):
@@ -219,7 +216,7 @@ class Planloom:
         reopened = await asyncio.to_thread(
             reopen, loom.registry, loom.settings, store, row, args=args, source=source, workers=workers
         )
-        job = reopened.job if cap is None else attrs.evolve(reopened.job, cap=micro_of(cap))
+        job = reopened.job if credit_cap is None else attrs.evolve(reopened.job, cap=credit_cap)
         if unapproved(row):
             room = attrs.evolve(room_for(loom, job, row.plan, row.budget), recorded={})
             priced = await self._priced(job, row.plan, row.title, room)
@@ -256,6 +253,18 @@ class Planloom:
             raise Misuse(
                 f"cannot read the plan {path}: {error}; name a plan file or a saved plan ({saved}), or give its text"
             ) from error
+
+    async def _begin_anew(
+        self, job: Job, source: str, name: str, cap: int | None, approve: Approve | bool, at_cap: OnCap
+    ) -> Run:
+        """Begin a new run of an earlier one's job, which reuses every answer that still fits."""
+        job = attrs.evolve(
+            job,
+            plan=plan_hash(source) if job.plan else "",
+            cap=job.cap if cap is None else cap,
+            refresh=False,
+        )
+        return await self._price_and_begin(job, source, name, approve, at_cap)
 
     async def _price_and_begin(self, job: Job, source: str, name: str, approve: Approve | bool, at_cap: OnCap) -> Run:
         room = attrs.evolve(room_for(self.loom, job, source), recorded={})
@@ -336,75 +345,3 @@ class Planloom:
     async def ended(self) -> None:
         """Wait until all runs that were started here have ended."""
         await asyncio.gather(*self._going_on, return_exceptions=True)
-
-
-@attrs.frozen
-class Run:
-    """One run of the store, driven here or elsewhere. Awaiting it gives its :class:`Outcome`."""
-
-    _of: Planloom
-    id: str
-
-    def __await__(self) -> Generator[Any, None, Outcome]:
-        return self.outcome().__await__()
-
-    @property
-    def record(self) -> RunRow:
-        """What the store keeps of it, as it is now."""
-        return find_run(self._of.loom.store, self.id)
-
-    @property
-    def title(self) -> str:
-        """What it is called."""
-        return self.record.title
-
-    @property
-    def status(self) -> str:
-        """Its status now, such as ``running`` or ``completed``."""
-        return status_now(self._of.loom.store, self.record)
-
-    @property
-    def status_line(self) -> str:
-        """How it is going, in one line."""
-        return status_line(self._of.loom.store, self.record)
-
-    @property
-    def driven(self) -> bool:
-        """Whether some process drives it now."""
-        return self._of.loom.store.driver(self.id) is not None
-
-    @property
-    def last_event(self) -> int:
-        """The number of its last event so far, 0 when there is none."""
-        return self._of.loom.store.progress(self.id).seq
-
-    async def outcome(self) -> Outcome:
-        """Return how it ended, when it has; where nobody drives it, how it stands."""
-        driven = self._of.driven(self.id)
-        if driven is not None:
-            return await asyncio.shield(driven[1])
-        async for _ in self.events():
-            pass
-        return outcome_of(self.record)
-
-    async def events(self, after: int = 0) -> AsyncIterator[Event]:
-        """Yield its events with a higher number, as they come, until it ends."""
-        async for event in follow_events(self._of.loom.store, self.id, after, _STARTED_POLL_S):
-            yield event
-
-    async def cancel(self) -> str:
-        """Cancel it, whoever drives it, and return its status then; calls in flight get up to 30 s to end."""
-        driven = self._of.driven(self.id)
-        if driven is None or driven[1].done():
-            return await cancel_run(self._of.loom.store, self.record)
-        control, task = driven
-        control.cancel()
-        await asyncio.wait({task})
-        return self.status
-
-    async def raise_cap(self, credit_amount: float) -> Books:
-        """Give its job a higher budget, in credits, and return the books; where it waits for money it goes on.
-
-        :raises Misuse: that is not higher.
-        """
-        return await raise_cap(self._of.loom.store, self.record, micro_of(credit_amount))

@@ -117,6 +117,52 @@ def test_a_target_that_nothing_works_on_is_refused(play: Play) -> None:
     play(echo, scenario)
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"args": ["a"]}, "`args` must map the names of a plan's arguments to their values, got ['a']"),
+        ({"args": {1: "a"}}, "`args` must map the names of a plan's arguments to their values, got {1: 'a'}"),
+        ({"args": {"q": {1}}}, "the argument `q` has no form that can be kept with a run (unsupported type: "),
+        ({"args": {"q": float("nan")}}, "the argument `q` has no form that can be kept with a run (nan is not "),
+        ({"cap": -1}, "`cap` must be a finite number of credits of at least 0, got -1"),
+        ({"cap": "5"}, "`cap` must be a finite number of credits of at least 0, got '5'"),
+        ({"cap": float("nan")}, "`cap` must be a finite number of credits of at least 0, got nan"),
+        ({"repeat": 0}, "`repeat` must be a whole number of at least 1, got 0"),
+        ({"at_cap": "end"}, "`at_cap` must be one of stop, wait, got 'end'"),
+    ],
+)
+def test_a_value_that_no_run_can_have_is_refused_by_its_name(play: Play, given: dict[str, Any], told: str) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        with pytest.raises(Misuse) as refusal:
+            await loom.start('result = agent("a")\n', **given)
+        assert str(refusal.value).startswith(told)
+        assert loom.runs() == []
+
+    play(echo, scenario)
+
+
+def test_what_a_run_is_given_later_is_refused_by_its_name_too(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        run = await loom.start('result = agent("a")\n')
+        await run
+        with pytest.raises(Misuse, match=r"`workers` must be a whole number of at least 1, got 0$"):
+            await loom.resume(run.id, workers=0)
+        with pytest.raises(Misuse, match=r"`cap` must be a finite number of credits of at least 0, got inf$"):
+            await loom.resume(run.id, cap=float("inf"))
+        with pytest.raises(Misuse, match=r"`credit_amount` must be a finite number of credits"):
+            await run.raise_cap(-1)
+
+    play(echo, scenario)
+
+
+def test_a_plan_sees_its_arguments_as_they_are_kept(play: Play) -> None:
+    async def scenario(loom: Planloom, server: LoopbackServer) -> None:
+        run = await loom.start('result = args["pair"] == [1, 2.0]\n', args={"pair": (1, 2.0)})
+        assert (await run).result is True
+
+    play(echo, scenario)
+
+
 def test_a_plan_above_the_gate_is_held_unless_somebody_approves(play: Play) -> None:
     source = TWENTY.replace("20", "400")
 

@@ -15,10 +15,10 @@ import click
 
 from planloom._errors import Misuse
 from planloom._given_files import at_home, text_of
+from planloom._given_values import check_kept
 from planloom.configuration import STORE_VARIABLE, load_settings
 from planloom.money import MICRO, micro_of
 from planloom.plugins import Registry
-from planloom.questions import canonical_json
 from planloom.settings import Settings
 
 if TYPE_CHECKING:
@@ -217,18 +217,8 @@ def read_arguments(pairs: tuple[str, ...], file: Path | None) -> dict[str, Any]:
             raise Misuse(f"`{pair}` is not an argument; write --arg name=value")
         given[name] = _value(text)
     for name, value in given.items():
-        _check_kept(name, value)
+        check_kept(name, value, f"give it as text, such as --arg '{name}=\"...\"'")
     return given
-
-
-def _check_kept(name: str, value: Any) -> None:
-    try:
-        canonical_json(value)
-    except (Misuse, RecursionError) as error:
-        raise Misuse(
-            f"the argument `{name}` has no form that can be kept with a run ({error.__cause__ or error}); give it as "
-            f"text, such as --arg '{name}=\"...\"'"
-        ) from error
 
 
 def _value(text: str) -> Any:
