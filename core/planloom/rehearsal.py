@@ -322,7 +322,7 @@ class _Stage:
             settings=self._settings,
             recorder=recorder,
             perform=self._perform,
-            budget_left=lambda full_price: self._seen - full_price - self._reserved,
+            budget_left=lambda full_price: self._seen - self._spent - self._reserved,
             args=args,
             states=self._states,
             journal=lambda place, value: None,
@@ -380,9 +380,11 @@ class _Stage:
             request.input_tokens / _READ_TOKENS_A_SECOND,
             answer.completion_tokens / _WRITE_TOKENS_A_SECOND,
         )
-        await asyncio.sleep(_CALL_S + reading + writing)
-        self._reserved -= price
-        self._count(request, price, answer)
+        try:
+            await asyncio.sleep(_CALL_S + reading + writing)
+        finally:  # also where a race was lost meanwhile: what was asked is paid
+            self._reserved -= price
+            self._count(request, price, answer)
         return Performed(
             value=answer.value,
             cost=price,

@@ -146,6 +146,16 @@ result = rounds
     assert rehearsed(source, cap=5).agents == 21
 
 
+RACE_OF_THREE = 'won = race([lambda i=i: agent(f"q{i}") for i in range(3)])\nresult = won\n'
+
+
+def test_who_loses_a_race_is_paid_in_a_rehearsal_as_in_a_run(rehearsed: Any) -> None:
+    told = rehearsed(RACE_OF_THREE, cap=5)
+    assert (told.agents, told.calls, told.credits_p50) == (3, 3, micro_of(0.6))
+    assert dict(told.roles) == {"worker": (3, micro_of(0.6))}
+    assert rehearsed(RACE_OF_THREE + 'if budget() == 4.4:\n    agent("more")\n', cap=5).agents == 4
+
+
 def test_a_plan_that_would_stop_at_its_budget_is_refused(rehearsed: Any) -> None:
     told = rehearsed('result = parallel([lambda i=i: agent(f"q{i}") for i in range(40)])\n', cap=5)
     assert told.problems == (
