@@ -50,6 +50,8 @@ from ._till import Till
 
 __all__ = ["Writer"]
 
+LOT = 128
+"""Operations of one turn of the loop that need not wait for its end."""
 MOST_ROWS = 256
 """Rows of threads and events in a commit that calls wait for, unless a single operation has more."""
 MOST_ROWS_ALONE = 1_024
@@ -132,7 +134,8 @@ class Writer:
     def submit(self, operation: Operation) -> asyncio.Future[Any]:
         """Queue an operation; the future is done when the transaction that holds it is committed.
 
-        What is asked for in one turn of the loop is handed over together when that turn is over.
+        What is asked for in one turn of the loop is handed over together when that turn is over, or is a lot: a turn in
+        which thousands of workers start is long.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
@@ -141,7 +144,8 @@ class Writer:
             self._gathers = loop
             loop.call_soon(self._hand_over)
         self._gathered.append(_Waiter(operation, future))
-        if self._ended or isinstance(operation, End):  # whose loop may have no further turn
+        is_last = self._ended or isinstance(operation, End)  # whose loop may have no further turn
+        if is_last or len(self._gathered) >= LOT:
             self._hand_over()
         return future
 
