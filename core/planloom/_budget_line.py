@@ -121,6 +121,13 @@ class BudgetLine:
         finally:
             self._waiting -= 1
 
+    async def hedge(self, call_id: str) -> str | None:
+        """Take money for a second request of a call in flight; ``None`` where there is none that nobody waits for.
+
+        :raises StoreError: the store cannot be written.
+        """
+        return None if self._waiting else await self._store.hedge(call_id)
+
     def freed(self) -> None:
         """Say that a call of this process ended, so that money may be free."""
         self._freed.set()

@@ -23,6 +23,7 @@ from ._abort import Abort
 from ._disk import Disk
 from ._effort import Effort
 from ._errors import AuthenticationFailed, RunAborted
+from ._hedging import Hedge
 from ._lanes import Lane, Turn
 from ._slots import Share
 from .clients import FatalError, ModelClient, ModelError, PermanentError, QuotaError, TransientError
@@ -61,7 +62,7 @@ class Errand:
 class Surroundings:
     """What the calls of one run have in common.
 
-    :ivar over: told of each call when it is over.
+    :ivar over: told of each call when it is over. :ivar hedge: takes money for a second request of a call.
     """
 
     loop: asyncio.AbstractEventLoop
@@ -73,6 +74,7 @@ class Surroundings:
     random: random.Random
     over: Callable[[Call], None]
 
+    hedge: Callable[[str], Awaitable[str | None]]
 
 class Call:
     """One call; see above.
@@ -95,6 +97,7 @@ class Call:
         "_faults",
         "_grant",
         "_open",
+        "_hedge",
         "_refusals",
         "_turn",
         "_unreadable",
@@ -119,6 +122,7 @@ class Call:
         self._open: str | None = granted.call_id
         self._billed = False
         self._attempt = 0
+        self._hedge: Hedge | None = None
         self._faults = self._unreadable = 0
         self._refusals = 0
         self._answers = errand.lane.slots.answers
@@ -211,9 +215,28 @@ class Call:
         self._attempt += 1
         errand.effort.attempts += 1
         answer = await errand.effort.within(_reply_of(errand, self._turn.began))
+        after_s = errand.lane.hedge_after_s
+        if after_s is not None and (self._hedge is None or not self._hedge.was_sent):
+            return await self._hedged(after_s)
         return _priced(answer, errand.question, errand.role)
 
     async def _answered(self, reply: Reply) -> Reply:
+    async def _hedged(self, after_s: float) -> Reply:
+        """Ask as :meth:`_ask` does, and once more where no answer begins in that time: once a call."""
+        assert self._open is not None
+        hedge = self._hedge = Hedge(
+            self._at, self._errand, self._turn, self._open, wanted=self._is_wanted, request=self._request
+        )
+        reply = await self._errand.effort.within(hedge.answer(after_s))
+        self._open = hedge.call_id
+        return reply
+
+    def _is_wanted(self) -> bool:
+        return not self._deserted and self._at.abort.reason is None
+
+    async def _request(self, began: Callable[[], None]) -> Reply:
+        return _priced(await _reply_of(self._errand, began), self._errand.question, self._errand.role)
+
         self._turn.began()
         self._errand.lane.slots.answered(self._turn.number)
         assert self._open is not None
@@ -229,6 +252,8 @@ class Call:
         call_id, self._open = self._open, None
         try:
             if call_id is not None:
+            if self._hedge is not None:
+                await self._hedge.close()
                 if self._billed:
                     self._errand.effort.uncertain += self._errand.worst
                 store = self._at.store

@@ -20,12 +20,14 @@ class Lane:
     """The way to one endpoint.
 
     :ivar warms: whether questions that share a beginning wait for the first of them; ``None`` leaves it to the price.
+    :ivar hedge_after_s: when a question whose answer did not begin is sent once more, ``None`` for never.
     """
 
-    def __init__(self, slots: Slots, *, warms: bool | None = None) -> None:
+    def __init__(self, slots: Slots, *, warms: bool | None = None, hedge_after_s: float | None = None) -> None:
         self.slots = slots
         self.warmup = Warmup()
         self.warms = warms
+        self.hedge_after_s = hedge_after_s
 
     def turn(self, share: Share, keys: tuple[bytes, ...] = ()) -> Turn:
         """Return a place for one question, which holds no slot yet.
@@ -74,6 +76,13 @@ class Turn:
             except TimeoutError:
                 return
 
+    def take_free(self) -> bool:
+        """Take a slot if one is free that nobody waits for; return whether there was."""
+        number = self._lane.slots.take_free(self._share)
+        if number is not None:
+            self.number, self.has_slot = number, True
+        return self.has_slot
+
     def began(self) -> None:
         """Say that the answer begins."""
         if self._lead is not None:
@@ -107,7 +116,7 @@ class Lanes:
             endpoint = self._endpoints[endpoint_name]
             limit = endpoint.in_flight or self._in_flight
             slots = Slots(limit, name=endpoint_name, machine=self._shared(endpoint, limit))
-            self._lanes[endpoint_name] = Lane(slots, warms=endpoint.prefix_cache)
+            self._lanes[endpoint_name] = Lane(slots, warms=endpoint.prefix_cache, hedge_after_s=endpoint.hedge_after_s)
         return self._lanes[endpoint_name]
 
     def _shared(self, endpoint: Endpoint, limit: int) -> MachineSlots | None:

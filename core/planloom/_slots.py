@@ -126,16 +126,8 @@ class Slots:
             raise
 
     def take_free(self, share: Share) -> int | None:
-        """Return the number of a call that may be sent at once, beside what waits for nothing; ``None`` when there is
-        no slot to spare."""
-        if self._turns or self._breaker.is_open or share.free <= 0 or self._wait_s() > 0 or not self._may_start():
-            return None
-        if self._machine is not None and not self._machine.take(self._now()):
-            return None
-        share.free -= 1
-        self._sent += 1
-        self._flying.add(self._sent)
-        return self._sent
+        """Return the number of a call that may be sent at once; ``None`` when no slot is free that nobody waits for."""
+        return self._send(share) if self._is_free_for(share) else None
 
     def release(self, share: Share, number: int) -> None:
         """Give a slot back."""

@@ -88,6 +88,7 @@ class Endpoint:
     :ivar key_env: name of the environment variable that holds the key, empty for none. The key itself is never stored.
     :ivar prefix_cache: whether it keeps the beginnings of questions, which makes them cheaper to share; ``None`` where
         nobody said.
+    :ivar hedge_after_s: when a question whose answer did not begin is sent once more, in seconds; ``None`` for never.
     :ivar parameters: what is sent with every question of its roles, unless a role says otherwise.
     :ivar drop: parameters that are not sent, though a role has them by default.
     :ivar settings: the client's own settings, as configured.
@@ -101,6 +102,7 @@ class Endpoint:
     key_env: str = ""
     json_mode: str = "json_schema"
     prefix_cache: bool | None = None
+    hedge_after_s: float | None = None
     parameters: Mapping[str, Any] = attrs.field(factory=dict)
     drop: tuple[str, ...] = ()
     settings: Mapping[str, Any] = attrs.field(factory=dict)

@@ -47,7 +47,7 @@ class FrontDoor:
     :param client_of: gives the open client of an endpoint; without one only the ledger can answer its questions.
     :param line: the run's place at its budget. :param lane_of: gives the way to an endpoint, shared by the runs of a
         process. :param in_flight: calls of this run at once, at all endpoints.
-    :param emit: takes the events ``run.attempt``, ``run.shared`` and ``run.breaker``.
+    :param emit: takes the events ``run.attempt``, ``run.hedged``, ``run.shared`` and ``run.breaker``.
     :param pauses: where the run is said to be paused. :param disk: keeps what cannot be written.
     :param at_quota: what to do when an account is used up: wait until it is reset, or stop the run.
     :param versions: by fingerprint, the number of the stored reply that an earlier start of this run used, in order.
@@ -94,6 +94,7 @@ class FrontDoor:
             share=share,
             random=random.Random(seed),
             over=self._over,
+            hedge=line.hedge,
         )
         # Who else waits for the answer, by the fingerprint of each question that is being asked.
         self._flights: dict[str, list[asyncio.Future[Reply | None]]] = {}

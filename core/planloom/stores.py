@@ -4,6 +4,7 @@ Reads are synchronous, short and on the caller's thread. Writes are awaited: the
 that holds it is committed, and not before. Money changes only by what a call row's own transition returned:
 
     reserve → sent → settled | released | uncertain;  uncertain → settled (a late reply) | released (a person)
+    hedge → uncertain
 
 so that a second settle changes nothing. Amounts are micro-credits.
 """
@@ -272,6 +273,17 @@ class Store(Protocol):
 
         :raises StoreError: there is no such budget; locked, full.
         :raises ValueError: ``worst`` is below 0 or above 2**53.
+        """
+
+    async def hedge(self, call_id: str) -> str | None:
+        """Charge the worst price of a call in flight once more, for a second request of its question; return what to
+        settle or release that one by. ``None``, and nothing changes, when a cap would be passed or the call is not in
+        flight.
+
+        The second is uncertain from the start, so that whichever of the two is cut off stays charged. When the caller
+        is cancelled meanwhile, it is released.
+
+        :raises StoreError: there is no such call; locked, full.
         """
 
     async def settle(self, call_id: str, reply: Reply) -> int:

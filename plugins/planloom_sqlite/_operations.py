@@ -54,6 +54,7 @@ __all__ = [
     "Settle",
     "Transaction",
     "WriteJournal",
+    "call_number",
     "check_amount",
     "is_call_id",
     "likely_granted",
@@ -202,7 +203,7 @@ class Settle:
 
     def apply(self, to: Transaction) -> int:
         """Bill once; keep the reply in any case and return its version."""
-        call = to.till.move(_number(self.call_id, to.where), "settled", self.reply.price)
+        call = to.till.move(call_number(self.call_id, to.where), "settled", self.reply.price)
         self.prepare()  # where another operation of its batch failed at that
         assert self._packed is not None
         return add_reply(to.rows, call.question, call.id, self.reply, self._packed, self._digest)
@@ -217,7 +218,7 @@ class Release:
 
     def apply(self, to: Transaction) -> None:
         """Free it, unless it is settled or free already."""
-        to.till.move(_number(self.call_id, to.where), "released")
+        to.till.move(call_number(self.call_id, to.where), "released")
 
 
 @attrs.frozen
@@ -229,7 +230,7 @@ class MarkUncertain:
 
     def apply(self, to: Transaction) -> None:
         """Charge it, unless its outcome is known."""
-        to.till.move(_number(self.call_id, to.where), "uncertain")
+        to.till.move(call_number(self.call_id, to.where), "uncertain")
 
 
 def is_call_id(call_id: str) -> bool:
@@ -237,7 +238,11 @@ def is_call_id(call_id: str) -> bool:
     return call_id.isascii() and call_id.isdigit() and len(call_id) < 19
 
 
-def _number(call_id: str, where: str) -> int:
+def call_number(call_id: str, where: str) -> int:
+    """Return the number of a call.
+
+    :raises StoreError: no call can have that name.
+    """
     if not is_call_id(call_id):
         raise StoreError(f"the store {where} has no call `{call_id}`; settle a call where it was reserved")
     return int(call_id)

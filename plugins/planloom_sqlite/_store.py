@@ -30,6 +30,7 @@ from . import _drivers, _events, _records
 from ._caps import CONFIGURED_CAP, CapStore, ConfigureCap, OpenBudget, SetCap
 from ._connections import MEMORY, Place, Readers, open_writer
 from ._faults import why_unwritable
+from ._hedges import Hedge
 from ._ledger import ANSWER, VERSION, question_from, read_own_versions, read_replies, reply_from
 from ._operations import (
     AppendEvents,
@@ -173,6 +174,16 @@ class SqliteStore:
             self._give_back(future)
             raise
         return result
+
+    async def hedge(self, call_id: str) -> str | None:
+        """Charge a call's worst price once more; a caller cancelled meanwhile leaves no trace."""
+        future = self._writer.submit(Hedge(call_id))
+        try:
+            granted: Granted | None = await future
+        except asyncio.CancelledError:
+            self._give_back(future)
+            raise
+        return None if granted is None else granted.call_id
 
     def _give_back(self, future: asyncio.Future[Any]) -> None:
         """Release what was granted in the very moment its caller was cancelled."""

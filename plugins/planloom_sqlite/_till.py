@@ -180,6 +180,10 @@ class Till:
             account.store_cap = cap
         self._changed = True
 
+    def account_of(self, call: Call) -> Account:
+        """Return the budget that a call is charged to."""
+        return self._account(call.budget)
+
     def _account(self, number: int) -> Account:
         if number not in self._accounts:
             row = self._connection.execute(_ACCOUNT + "id = ?", (number,)).fetchone()
@@ -207,6 +211,16 @@ class Till:
         self._touch(account)
         return number
 
+    def hedge(self, first: Call, owner: int, *, run: str, thread: str, now: float) -> int:
+        """Record a second request beside a call in flight, uncertain at the same worst price; return its number."""
+        number = self._rows.number("call")
+        self._rows.add(CALL, (number, first.question, owner, first.budget, run, thread, "uncertain", first.worst, now))
+        self._keep(Call(number, first.question, first.budget, "uncertain", first.worst))
+        account = self._account(first.budget)
+        account.uncertain += first.worst
+        self._touch(account)
+        return number
+
     def sent_here(self, question: int) -> int | None:
         """Return the call that this very transaction sent for a question, or ``None``."""
         return self._sent.get(question)
@@ -216,7 +230,7 @@ class Till:
 
         :raises StoreError: there is no such call.
         """
-        call = self._call(number)
+        call = self.call(number)
         if to not in _LEADS_TO.get(call.state, ()):
             return call
         self._rows.add(MOVE, (number, to, price))
@@ -234,7 +248,11 @@ class Till:
         if call.state != "sent":
             self._closed.add(call.id)
 
-    def _call(self, number: int) -> Call:
+    def call(self, number: int) -> Call:
+        """Return a call as this transaction leaves it so far.
+
+        :raises StoreError: there is none.
+        """
         if number not in self._calls:
             self.look_up([number])
         if number not in self._calls:

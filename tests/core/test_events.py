@@ -122,6 +122,11 @@ def test_a_question_that_two_workers_share_fits(play: Play) -> None:
     assert assert_fits(play(source, lambda request: echo(request).after(0.1)))["run.shared"] == 1
 
 
+def test_a_hedged_call_fits(play: Play) -> None:
+    script = [completion("never").hanging(), completion("second")]
+    assert assert_fits(play('result = agent("a")\n', script, settings={"hedge_after_s": 0.05}))["run.hedged"] == 1
+
+
 def test_dropped_workers_fit(play: Play) -> None:
     source = 'result = parallel([lambda i=i: agent(f"q{i}") for i in range(5)])\n'
     assert assert_fits(play(source, echo, settings={"workers": 3}))["run.dropped"] == 2
@@ -245,7 +250,7 @@ def test_a_line_that_lacks_a_field_or_has_one_too_many_does_not_fit(line: Mappin
 
 def test_the_schema_is_a_schema() -> None:
     Draft202012Validator.check_schema(SCHEMA)
-    assert len(TYPES) == len(SCHEMA["$defs"]) == 17
+    assert len(TYPES) == len(SCHEMA["$defs"]) == 18
 
 
 @pytest.mark.skipif(not DOCS.exists(), reason="the documents are not beside these tests")

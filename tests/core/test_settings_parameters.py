@@ -69,6 +69,13 @@ def test_whether_an_endpoint_keeps_prefixes_is_read_or_not_said(
     assert read(registry, tmp_path, said).endpoints["main"].prefix_cache is prefix_cache
 
 
+@pytest.mark.parametrize(("said", "after_s"), [("", None), ("hedge_after_s = 2.5", 2.5)])
+def test_an_endpoint_sends_nothing_twice_unless_somebody_says_after_how_long(
+    registry: Registry, tmp_path: Path, said: str, after_s: float | None
+) -> None:
+    assert read(registry, tmp_path, said).endpoints["main"].hedge_after_s == after_s
+
+
 @pytest.mark.parametrize(("said", "prefix_cache"), [("", True), ("prefix_cache = false", False)])
 def test_an_endpoint_keeps_prefixes_where_a_role_has_a_price_for_them_unless_somebody_says_no(
     registry: Registry, tmp_path: Path, said: str, prefix_cache: bool
@@ -87,6 +94,8 @@ def test_the_json_mode_is_the_best_that_the_client_can_do(registry: Registry, tm
         ("drop = ['max_tokens']", "endpoints.main.drop holds max_tokens, which bounds what a call may cost"),
         ("drop = 'top_p'", "endpoints.main.drop is 'top_p'; write a list of parameters"),
         ("prefix_cache = 'yes'", "endpoints.main.prefix_cache is 'yes'; write true or false"),
+        ("hedge_after_s = 0", "endpoints.main.hedge_after_s is 0; write a number of seconds above 0"),
+        ("hedge_after_s = '2s'", "endpoints.main.hedge_after_s is '2s'; write a number of seconds above 0"),
         ("parameters = { stream = true }", "endpoints.main.parameters.stream is what planloom sends itself"),
         ('client = "anthropic"\njson_mode = "json_object"', "endpoints.main.json_mode is `json_object`"),
     ],

@@ -108,6 +108,8 @@ def _print_run(store: Store, row: RunRow) -> None:
     uncertain = store.uncertain_calls(row.budget) if row.budget else ()
     if uncertain:
         console.print(Text(uncertain_text(uncertain, f"`planloom resume {row.id} --release-uncertain`")))
+    if hedged := store.progress(row.id).events.get("run.hedged", 0):
+        console.print(f"{counted(hedged, 'call')} hedged: sent a second time, since no answer began (hedge_after_s)")
     if row.error:
         console.print(Text(row.error))
     if phases:

@@ -66,6 +66,7 @@ class Doorway:
         in_flight: int,
         at_quota: AtQuota,
         warms: bool | None,
+        hedge_after_s: float | None,
         versions: Mapping[str, int],
         seed: int,
     ) -> None:
@@ -75,7 +76,7 @@ class Doorway:
         self.abort = Abort()
         self.events: list[tuple[str, Mapping[str, Any]]] = []
         self.pauses: list[str | None] = []
-        self.lane = Lane(Slots(in_flight, name=ENDPOINT), warms=warms)
+        self.lane = Lane(Slots(in_flight, name=ENDPOINT), warms=warms, hedge_after_s=hedge_after_s)
         pauses = Pauses(self.pauses.append)
         disk = Disk(self.abort, pauses, self._hear)
         line = BudgetLine(store, budget, on_cap=on_cap, abort=self.abort, emit=self._hear, pauses=pauses, disk=disk)
@@ -137,6 +138,7 @@ async def doorway(
     in_flight: int = 16,
     at_quota: AtQuota = "wait",
     warms: bool | None = None,
+    hedge_after_s: float | None = None,
     versions: Mapping[str, int] | None = None,
     seed: int = 0,
 ) -> AsyncIterator[Doorway]:
@@ -155,6 +157,7 @@ async def doorway(
         in_flight=in_flight,
         at_quota=at_quota,
         warms=warms,
+        hedge_after_s=hedge_after_s,
         versions=versions or {},
         seed=seed,
     )

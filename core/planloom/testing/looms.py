@@ -35,9 +35,12 @@ def settings_at(
     workers: int = 1_000,
     json_mode: str = "json_schema",
     key_env: str = "",
+    hedge_after_s: float | None = None,
 ) -> Settings:
     """Return settings with every standard role at one address."""
-    endpoint = Endpoint(name="main", client="openai", url=url, json_mode=json_mode, key_env=key_env)
+    endpoint = Endpoint(
+        name="main", client="openai", url=url, json_mode=json_mode, key_env=key_env, hedge_after_s=hedge_after_s
+    )
     roles = {
         name: RoleSettings(name=name, endpoint="main", model="m-1", price=price, parameters={"max_tokens": max_tokens})
         for name in STANDARD_ROLES

@@ -21,6 +21,7 @@ from planloom.stores import Answered, Granted, OpenElsewhere, OverCap, Store
 
 from .store_books_contract import BooksContract
 from .store_cap_contract import CapContract, SharedCapContract
+from .store_hedge_contract import HedgeContract, SharedHedgeContract
 from .store_ledger_contract import LedgerContract
 from .store_runs_contract import RunsContract, SharedRunsContract
 from .store_samples import (
@@ -40,7 +41,7 @@ from .store_samples import (
 __all__ = ["SharedStoreContract", "StoreContract"]
 
 
-class StoreContract(LedgerContract, BooksContract, RunsContract, CapContract):
+class StoreContract(LedgerContract, BooksContract, RunsContract, CapContract, HedgeContract):
     """What one open store does; here what happens when a write fails, and at its end."""
 
     @with_store
@@ -93,7 +94,7 @@ class StoreContract(LedgerContract, BooksContract, RunsContract, CapContract):
         asyncio.run(scenario())
 
 
-class SharedStoreContract(SharedRunsContract, SharedCapContract):
+class SharedStoreContract(SharedRunsContract, SharedCapContract, SharedHedgeContract):
     """What two open stores of one place do to each other."""
 
     @with_two
