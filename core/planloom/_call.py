@@ -73,8 +73,8 @@ class Surroundings:
     share: Share
     random: random.Random
     over: Callable[[Call], None]
-
     hedge: Callable[[str], Awaitable[str | None]]
+
 
 class Call:
     """One call; see above.
@@ -96,8 +96,8 @@ class Call:
         "_errand",
         "_faults",
         "_grant",
-        "_open",
         "_hedge",
+        "_open",
         "_refusals",
         "_turn",
         "_unreadable",
@@ -121,8 +121,8 @@ class Call:
         self._grant = grant
         self._open: str | None = granted.call_id
         self._billed = False
-        self._attempt = 0
         self._hedge: Hedge | None = None
+        self._attempt = 0
         self._faults = self._unreadable = 0
         self._refusals = 0
         self._answers = errand.lane.slots.answers
@@ -214,13 +214,12 @@ class Call:
         self._billed = self._asking = True
         self._attempt += 1
         errand.effort.attempts += 1
-        answer = await errand.effort.within(_reply_of(errand, self._turn.began))
         after_s = errand.lane.hedge_after_s
         if after_s is not None and (self._hedge is None or not self._hedge.was_sent):
             return await self._hedged(after_s)
+        answer = await errand.effort.within(_reply_of(errand, self._turn.began))
         return _priced(answer, errand.question, errand.role)
 
-    async def _answered(self, reply: Reply) -> Reply:
     async def _hedged(self, after_s: float) -> Reply:
         """Ask as :meth:`_ask` does, and once more where no answer begins in that time: once a call."""
         assert self._open is not None
@@ -237,6 +236,7 @@ class Call:
     async def _request(self, began: Callable[[], None]) -> Reply:
         return _priced(await _reply_of(self._errand, began), self._errand.question, self._errand.role)
 
+    async def _answered(self, reply: Reply) -> Reply:
         self._turn.began()
         self._errand.lane.slots.answered(self._turn.number)
         assert self._open is not None
@@ -251,9 +251,9 @@ class Call:
         self._closing = True
         call_id, self._open = self._open, None
         try:
-            if call_id is not None:
             if self._hedge is not None:
                 await self._hedge.close()
+            if call_id is not None:
                 if self._billed:
                     self._errand.effort.uncertain += self._errand.worst
                 store = self._at.store
