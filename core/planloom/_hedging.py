@@ -1,0 +1,185 @@
+"""Hedged requests: a question whose answer does not begin is sent a second time, and the first whole answer wins.
+
+After Dean and Barroso, "The Tail at Scale" (CACM 56(2), 2013): where some answers take very much longer than most, a
+second request after the time that most take cuts the tail for a few requests more. Off unless an endpoint says
+``hedge_after_s``.
+
+Both requests may be billed, so that the second one has its own charge in the books before it is sent. That call is
+uncertain from the start (see :meth:`planloom.stores.Store.hedge`), and the first one becomes so when it is cut off: a
+hedge never passes a cap, whatever happens to this process. It takes a slot and money only where nobody waits for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from ._errors import StoreError
+from ._lanes import Turn
+from .clients import ModelError, TransientError
+from .questions import Reply
+
+if TYPE_CHECKING:
+    from ._call import Errand, Surroundings
+
+__all__ = ["Hedge"]
+
+_FOR_ITS_LOAD = ("rate_limited", "overloaded")
+
+Request = Callable[[Callable[[], None]], Awaitable[Reply]]
+
+
+class Hedge:
+    """One attempt of a call, which may be sent twice.
+
+    :param turn: of the first request; it holds a slot. :param call_id: what that one is charged to.
+    :param wanted: whether anybody still waits for the answer. :param request: sends the question once; told of what to
+        call when the answer begins.
+    :ivar was_sent: whether a second request was sent. :ivar call_id: what the answer is settled by.
+    """
+
+    def __init__(
+        self,
+        at: Surroundings,
+        errand: Errand,
+        turn: Turn,
+        call_id: str,
+        *,
+        wanted: Callable[[], bool],
+        request: Request,
+    ) -> None:
+        self._at, self._errand, self._turn = at, errand, turn
+        self._wanted, self._request = wanted, request
+        self._first_id = self.call_id = call_id
+        self._second_id: str | None = None
+        self._second_turn = errand.lane.turn(at.share)
+        self._first: asyncio.Future[Reply] | None = None
+        self._begun = False
+        self.was_sent = False
+
+    async def answer(self, after_s: float) -> Reply:
+        """Return the first whole answer; what was sent for nothing stays charged.
+
+        :raises ModelError: the first request brought none, and neither did the second.
+        """
+        first = self._first = asyncio.ensure_future(self._request(self._first_began))
+        second: asyncio.Future[Reply] | None = None
+        try:
+            await asyncio.wait({first}, timeout=after_s)
+            if self._is_late(first) and await self._may_send(first):
+                second = asyncio.ensure_future(self._request(self._second_turn.began))
+                await self._either(first, second)
+            if second is not None and self._won(second):
+                self.call_id = self._second_id or self.call_id
+                return second.result()
+            return await first
+        finally:
+            try:
+                await _cut(first, second)
+            finally:
+                self._tell(second)
+                if self.call_id == self._first_id:
+                    await self._give_second_up(second)
+
+    def _first_began(self) -> None:
+        self._begun = True
+        self._turn.began()
+
+    def _is_late(self, first: asyncio.Future[Reply]) -> bool:
+        return not first.done() and not self._begun and self._wanted()
+
+    async def _may_send(self, first: asyncio.Future[Reply]) -> bool:
+        """Take a slot and money for a second request, where both are free and it is still needed by then."""
+        if not self._second_turn.take_free():
+            return False
+        try:
+            self._second_id = await self._at.hedge(self._first_id)
+        except StoreError:  # the first request goes on, and meets the store for itself
+            self._second_id = None
+        self.was_sent = self._second_id is not None and self._is_late(first)
+        if not self.was_sent:
+            await self._give_second_up(None)
+        return self.was_sent
+
+    async def _either(self, first: asyncio.Future[Reply], second: asyncio.Future[Reply]) -> None:
+        """Wait until one brings an answer, or none will: a fault that may pass leaves it to the other."""
+        self._errand.effort.attempts += 1
+        waiting = {first, second}
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if any(_fault(request) is None for request in done):
+                return
+            if first in done and not isinstance(_fault(first), TransientError):
+                return
+            if second in done:
+                self._heed(_fault(second))
+
+    def _won(self, second: asyncio.Future[Reply]) -> bool:
+        # Of two answers that come at once the second's stays the ledger's, since its call is the newer one.
+        return _fault(second) is None
+
+    def _heed(self, fault: BaseException | None) -> None:
+        if isinstance(fault, TransientError) and fault.error_class in _FOR_ITS_LOAD:
+            self._errand.lane.slots.refused(self._second_turn.number, fault.retry_after_s)
+
+    async def _give_second_up(self, second: asyncio.Future[Reply] | None) -> None:
+        """Close the second call, which brought nothing: free where it was refused or never sent, else it stays charged.
+        Its slot is free only then."""
+        call_id, self._second_id = self._second_id, None
+        try:
+            if call_id is None:
+                return
+            if second is None or _refused(second):
+                await self._at.disk.keep(lambda: self._at.store.release(call_id))
+            else:
+                self._errand.effort.uncertain += self._errand.worst
+        finally:
+            self._second_turn.give()
+
+    async def close(self) -> None:
+        """Close the first call once the second one's answer is settled: it was cut off, refused, or answered too."""
+        if self.call_id == self._first_id:
+            return
+        try:
+            await self._at.disk.keep(self._first_closed)
+        finally:
+            self._second_turn.give()
+
+    async def _first_closed(self) -> None:
+        first, store = self._first, self._at.store
+        assert first is not None
+        if _fault(first) is None:
+            await store.settle(self._first_id, first.result())
+        elif _refused(first):
+            await store.release(self._first_id)
+        else:
+            await store.mark_uncertain(self._first_id)
+
+    def _tell(self, second: asyncio.Future[Reply] | None) -> None:
+        if not self.was_sent or second is None:
+            return
+        first = self._first
+        won = "second" if self._won(second) else "first" if first is not None and _fault(first) is None else None
+        self._at.emit(
+            "run.hedged",
+            {"thread": self._errand.asker.thread, "after": self._errand.lane.hedge_after_s, "won": won},
+        )
+
+
+def _fault(request: asyncio.Future[Reply]) -> BaseException | None:
+    """Return why a request brought no answer, ``None`` when it did."""
+    return asyncio.CancelledError() if not request.done() or request.cancelled() else request.exception()
+
+
+def _refused(request: asyncio.Future[Reply]) -> bool:
+    fault = _fault(request)
+    return isinstance(fault, ModelError) and not fault.maybe_billed
+
+
+async def _cut(*requests: asyncio.Future[Reply] | None) -> None:
+    """End requests and wait until they have."""
+    sent = [request for request in requests if request is not None]
+    for request in sent:
+        request.cancel()
+    await asyncio.gather(*sent, return_exceptions=True)
