@@ -10,15 +10,16 @@ be bound: a read that nothing can reach is a fault, one that must be bound needs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from . import _nodes as n
+from ._bound import bound_in, target_names
 from ._flow import Flow, certain_loop
 from ._names import BUILTINS
 from ._vocabulary import Vocabulary
 
-__all__ = ["Binding", "Names", "bound_in", "resolve"]
+__all__ = ["Binding", "Names", "resolve"]
 
 
 class Binding:
@@ -83,42 +84,6 @@ class _Frame:
             self.inner[binding] = self.new_slot(binding.name)
             self.scope.free.append((outer, self.inner[binding]))
         return self.inner[binding]
-
-
-def bound_in(body: Iterable[n.Node]) -> list[n.Name]:
-    """Return the names that the statements of ``body`` bind, without those of inner functions and comprehensions."""
-    found: list[n.Name] = []
-    waiting = list(body)[::-1]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, n.Assign):
-            for target in node.targets:
-                found.extend(_target_names(target))
-        elif isinstance(node, n.AugAssign):
-            found.extend(_target_names(node.target))
-        elif isinstance(node, n.For):
-            found.extend(_target_names(node.target))
-            waiting.extend([*node.body, *node.orelse][::-1])
-        elif isinstance(node, n.If):
-            waiting.extend(node.orelse[::-1])
-            for arm in node.bodies[::-1]:
-                waiting.extend(arm[::-1])
-        elif isinstance(node, n.Def):
-            found.append(node.target)
-        elif isinstance(node, n.Refused):
-            found.extend(node.binds)
-            waiting.extend(node.parts[::-1])
-    return found
-
-
-def _target_names(target: n.Node) -> list[n.Name]:
-    if isinstance(target, n.Name):
-        return [target]
-    if isinstance(target, n.TupleDisplay | n.ListDisplay):
-        return [name for item in target.items for name in _target_names(item)]
-    if isinstance(target, n.Starred):
-        return _target_names(target.value)
-    return []
 
 
 class _Walk:
@@ -277,7 +242,7 @@ class _Walk:
         self._loop(node.target, node.body, node.orelse, certain_loop(node.iterable))
 
     def _loop(self, target: n.Node | None, body: list[n.Node], orelse: list[n.Node], certain: bool) -> None:
-        bound = bound_in(body) + (_target_names(target) if target is not None else [])
+        bound = bound_in(body) + (target_names(target) if target is not None else [])
         later = [found for name in bound if (found := self.lookup(name.id)) is not None]
         self.flow.enter_loop(later)
         if target is not None:
@@ -334,13 +299,8 @@ class _Walk:
 
     def comprehension(self, node: n.ListComp | n.SetComp | n.DictComp) -> None:
         self.expression(node.clauses[0].iterable)
-        layer: dict[str, Binding] = {}
-        for clause in node.clauses:
-            for name in _target_names(clause.target):
-                if name.id not in layer:
-                    binding = layer[name.id] = self._binding(name.id, self.frame, self.frame.new_slot(name.id))
-                    binding.loop = node
-                    node.slots.append(binding.slot)
+        layer = self._clause_layer(node)
+        node.slots.extend(binding.slot for binding in layer.values())
         self.layers.append(layer)
         self._clauses(node.clauses)
         for part in (node.key, node.value) if isinstance(node, n.DictComp) else (node.element,):
@@ -352,17 +312,21 @@ class _Walk:
         outer_flow, outer_frame, outer_in = self.flow, self.frame, self.in_function
         self.frame = _Frame(node.scope, outer_frame)
         self.flow, self.in_function = Flow(), True
-        layer: dict[str, Binding] = {}
-        for clause in node.clauses:
-            for name in _target_names(clause.target):
-                if name.id not in layer:
-                    binding = layer[name.id] = self._binding(name.id, self.frame, self.frame.new_slot(name.id))
-                    binding.loop = node
-        self.layers.append(layer)
+        self.layers.append(self._clause_layer(node))
         self._clauses(node.clauses)
         self.expression(node.element)
         self.layers.pop()
         self.flow, self.frame, self.in_function = outer_flow, outer_frame, outer_in
+
+    def _clause_layer(self, node: n.ListComp | n.SetComp | n.DictComp | n.Generator) -> dict[str, Binding]:
+        """Return the bindings of the names that its clauses bind, each in a new slot of the frame."""
+        layer: dict[str, Binding] = {}
+        for clause in node.clauses:
+            for name in target_names(clause.target):
+                if name.id not in layer:
+                    layer[name.id] = self._binding(name.id, self.frame, self.frame.new_slot(name.id))
+                    layer[name.id].loop = node
+        return layer
 
     def _clauses(self, clauses: list[n.Clause]) -> None:
         for place, clause in enumerate(clauses):
