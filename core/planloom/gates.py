@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .rehearsal import Rehearsal
     from .settings import GateSettings
 
-__all__ = ["Decision", "Gate", "Verdict", "default_gate"]
+__all__ = ["Decision", "Gate", "Verdict", "default_gate", "held_advice", "held_at_store", "named_after_store"]
 
 Verdict = Literal["approved", "held", "refused"]
 

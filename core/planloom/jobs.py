@@ -42,10 +42,12 @@ __all__ = [
     "compile_plan",
     "decide",
     "default_price",
+    "estimate_key",
     "fact_sheet",
     "kits_in",
     "messages_to_lead",
     "price_plan",
+    "recalled_plan",
     "require_roles",
     "without_budget",
     "write_plan",
@@ -296,7 +298,7 @@ async def write_plan(
     control = control or RunControl()
     settings = loom.settings
     messages = messages_to_lead(settings, job, kit, vocabulary, sheet)
-    # The lead can be told to ask for less, whoever's cap it is.
+    # The lead can be told to ask for less, whosever cap it is.
     may_spend = room_for(loom, job, "", budget).budget
 
     async def rehearse_source(source: str) -> Rehearsal:

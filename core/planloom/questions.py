@@ -23,6 +23,8 @@ from .money import Usage
 
 __all__ = [
     "KEY_VERSION",
+    "LONG_CHARACTERS",
+    "PART_SEPARATOR",
     "Message",
     "Parameters",
     "Part",
@@ -30,6 +32,7 @@ __all__ = [
     "Questions",
     "Reply",
     "canonical_json",
+    "message_of",
     "text_digest",
 ]
 
