@@ -24,12 +24,18 @@ class Outcome:
     """How a run ended. Amounts are micro-credits.
 
     :ivar status: as in the run's record. :ivar exit_code: of a command that ends with it.
-    :ivar holes: workers that failed or were dropped, and questions left undecided.
+    :ivar result: what the plan assigned to ``result``; ``None`` where it did not come that far, as ``error`` says why.
+    :ivar seconds: how long the run took, all its starts together. :ivar agents: workers that were started.
+    :ivar holes: workers that failed or were dropped, tasks that failed, and questions left undecided.
     :ivar paid: what the job paid, and ``full_price`` what it costs without the ledger; ``planning`` is the part of
         the full price that was spent on the plan.
     :ivar paid_before: the part of ``paid`` from before the run was resumed, ``None`` where this was its first start.
     :ivar uncertain: what calls of unknown outcome may have cost; part of no other amount.
     :ivar failures: why workers failed, and how many for that reason, the commonest first.
+    :ivar phases: each phase by ``name`` ("" where a worker was in none), in the order they were opened: ``began_s`` and
+        ``ended_s`` since the run began, how many workers ``started`` and came to what, their calls and tokens,
+        ``full_price``, and ``idle_s``, which workers that had ended waited for the slowest of their group.
+    :ivar undecided: the questions left open, each with ``place``, ``reason`` and what the word that asked says of it.
     :ivar missing: the first of what the outcome lacks, each with ``kind`` (worker, task, saved plan), ``name``,
         ``reason``.
     :ivar paused_at: what stopped a run that is paused, in a person's words: ``the budget``.

@@ -35,7 +35,7 @@ def require_trust(settings: Settings, target: Path, *, given: bool, ask: Callabl
     mark = _mark(settings, source)
     if mark in _trusted():
         return
-    what = f"{source} may have come with the code to audit, and sends it to {shown}"
+    what = f"{source} may have come with the code that is worked on, and sends it to {shown}"
     if ask is not None and ask(f"{what}. Do you trust it?"):
         _remember(mark)
         return
