@@ -18,7 +18,7 @@ from ._errors import ConfigurationError, Misuse, did_you_mean
 from ._given_files import at_home, text_of
 from .clients import ClientPlugin, Endpoint
 from .kits import Kit
-from .money import Price
+from .money import Price, credits_of
 from .questions import canonical_json
 from .settings import (
     AT_QUOTA,
@@ -43,6 +43,26 @@ __all__ = ["CONFIG_VARIABLE", "STORE_VARIABLE", "load_settings"]
 
 STORE_VARIABLE = "PLANLOOM_STORE"
 CONFIG_VARIABLE = "PLANLOOM_CONFIG"
+
+_MOST_BYTES = 1024 * 1024
+_SECTIONS = ("store", "budget", "limits", "gate", "endpoints", "roles", "prompts", "kits")
+_ENDPOINT_KEYS = (
+    "client",
+    "url",
+    "key_env",
+    "json_mode",
+    "prefix_cache",
+    "hedge_after_s",
+    "parameters",
+    "drop",
+    "timeouts",
+    "in_flight",
+)
+_LIMIT_KEYS = ("in_flight", "workers", "worker_timeout_s", "at_quota")
+_TIMEOUT_KEYS = ("connect", "first_byte", "between_bytes", "total")
+_SENT_BY_PLANLOOM = ("messages", "model", "n", "response_format", "stream")
+_PRICE_KEYS = ("call", "input", "cached_input", "output")
+_STANDARD = Settings()
 
 
 def load_settings(
@@ -103,26 +123,6 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise ConfigurationError(f"{path} {what}; correct it there") from error
 
 
-_MOST_BYTES = 1024 * 1024
-_SECTIONS = ("store", "budget", "limits", "gate", "endpoints", "roles", "prompts", "kits")
-_ENDPOINT_KEYS = (
-    "client",
-    "url",
-    "key_env",
-    "json_mode",
-    "prefix_cache",
-    "hedge_after_s",
-    "parameters",
-    "drop",
-    "timeouts",
-    "in_flight",
-)
-_LIMIT_KEYS = ("in_flight", "workers", "worker_timeout_s", "at_quota")
-_TIMEOUT_KEYS = ("connect", "first_byte", "between_bytes", "total")
-_SENT_BY_PLANLOOM = ("messages", "model", "n", "response_format", "stream")
-_PRICE_KEYS = ("call", "input", "cached_input", "output")
-
-
 class _Reader(ConfiguredValues):
     """Reads one document."""
 
@@ -145,14 +145,14 @@ class _Reader(ConfiguredValues):
         base = self.source.parent
         return Settings(
             source=self.source,
-            store_kind=self.text(store, "kind", "store", "sqlite"),
-            store_path=str(base / at_home(self.text(store, "path", "store", ".planloom/store.db"))),
+            store_kind=self.text(store, "kind", "store", _STANDARD.store_kind),
+            store_path=str(base / at_home(self.text(store, "path", "store", _STANDARD.store_path))),
             store_cap=self.amount(store, "cap", "store") if "cap" in store else None,
-            cap=self.amount(tables["budget"], "cap", "budget", 150),
-            in_flight=self.whole(limits, "in_flight", "limits", 32),
-            bare_in_flight=self.whole(limits, "in_flight", "limits", 16),
-            workers=self.whole(limits, "workers", "limits", 1_000),
-            worker_timeout_s=self.seconds(limits, "worker_timeout_s", "limits", 1_800),
+            cap=self.amount(tables["budget"], "cap", "budget", credits_of(_STANDARD.cap)),
+            in_flight=self.whole(limits, "in_flight", "limits", _STANDARD.in_flight),
+            bare_in_flight=self.whole(limits, "in_flight", "limits", _STANDARD.bare_in_flight),
+            workers=self.whole(limits, "workers", "limits", _STANDARD.workers),
+            worker_timeout_s=self.seconds(limits, "worker_timeout_s", "limits", _STANDARD.worker_timeout_s),
             at_quota=self._at_quota(limits),
             endpoints={name: _with_prefix_cache(endpoint, roles.values()) for name, endpoint in endpoints.items()},
             roles=roles,
@@ -259,7 +259,7 @@ class _Reader(ConfiguredValues):
         return Price(**{key: self.amount(price, key, f"{where}.price") for key in price})
 
     def _at_quota(self, limits: Mapping[str, Any]) -> AtQuota:
-        said = self.text(limits, "at_quota", "limits", "wait")
+        said = self.text(limits, "at_quota", "limits", _STANDARD.at_quota)
         for known in AT_QUOTA:
             if said == known:
                 return known
@@ -267,13 +267,13 @@ class _Reader(ConfiguredValues):
 
     def _gate(self, table: Mapping[str, Any]) -> GateSettings:
         self.refuse_unknown(table, ("policy", "pass_credits", "pass_share", "approve_up_to"), "gate")
-        standard = GateSettings()
+        standard = _STANDARD.gate
         share = self.number(table, "pass_share", "gate", standard.pass_share)
         if not 0 <= share <= 1:
             raise self.fault("gate.pass_share", f"is {share}", "write a share between 0 and 1")
         return GateSettings(
             policy=self.text(table, "policy", "gate", standard.policy),
-            pass_credits=self.amount(table, "pass_credits", "gate", 40),
+            pass_credits=self.amount(table, "pass_credits", "gate", credits_of(standard.pass_credits)),
             pass_share=share,
             approve_up_to=self.amount(table, "approve_up_to", "gate") if "approve_up_to" in table else None,
         )

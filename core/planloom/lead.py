@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable
 
 import attrs
 
-from planlang import Problem, Vocabulary, brief, check
+from planlang import Vocabulary, brief, check
 
 from ._structured import without_thinking
 from .kits import Prompt
 from .money import Spent
 from .questions import Reply
-from .rehearsal import Rehearsal
+from .rehearsal import BREAKS_WHEN_ALL_FAIL, Rehearsal
 
 __all__ = ["Attempt", "LeadAsk", "WrittenPlan", "lead_messages", "plan_in_reply", "write_program"]
 
@@ -117,18 +117,14 @@ async def _judge(
 ) -> tuple[list[str], Rehearsal | None]:
     blocking = [problem for problem in check(source, vocabulary) if problem.severity == "problem"]
     if blocking:
-        return [_rendered(problem, source) for problem in blocking[:_SHOWN_PROBLEMS]], None
+        return [problem.render(source) for problem in blocking[:_SHOWN_PROBLEMS]], None
     rehearsal = await rehearse(source)
     return [*rehearsal.problems, *_must_survive(rehearsal)], rehearsal
 
 
 def _must_survive(rehearsal: Rehearsal) -> list[str]:
     """A lead must mend what a person is only told of: a plan that breaks when every worker fails."""
-    return [text for text in rehearsal.advice if text.startswith("if every worker fails")]
-
-
-def _rendered(problem: Problem, source: str) -> str:
-    return problem.render(source)
+    return [text for text in rehearsal.advice if text.startswith(BREAKS_WHEN_ALL_FAIL)]
 
 
 def _mend(problems: list[str]) -> str:

@@ -24,7 +24,10 @@ from .settings import Settings
 from .stand_ins import request_random
 from .workers import WorkerRequest
 
-__all__ = ["Rehearsal", "rehearse", "stand_in_answer"]
+__all__ = ["BREAKS_WHEN_ALL_FAIL", "Rehearsal", "rehearse", "stand_in_answer"]
+
+BREAKS_WHEN_ALL_FAIL = "if every worker fails, the plan breaks"
+"""How advice begins that a person is only told, and a lead has to heed."""
 
 # Sums of many workers vary less, so that a large plan needs fewer takes.
 _MOST_TAKES = 20
@@ -202,7 +205,7 @@ def _advice(first: Take, all_failing: Take) -> tuple[str, ...]:
             " anew; shorten them, or give each worker more to do"
         )
     if all_failing.error is not None:
-        advice.append(f"if every worker fails, the plan breaks: {_explained(all_failing.error)}")
+        advice.append(f"{BREAKS_WHEN_ALL_FAIL}: {_explained(all_failing.error)}")
     return tuple(advice)
 
 
