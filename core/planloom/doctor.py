@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import secrets
@@ -111,8 +112,6 @@ def _about_store(registry: Registry, settings: Settings) -> Iterator[Check]:
 
 
 def _opened(registry: Registry, settings: Settings) -> Check:
-    import asyncio
-
     try:
         store = registry.get("store", settings.store_kind, StorePlugin).open(settings.store_path)
         asyncio.run(store.close())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 import attrs
@@ -22,7 +22,7 @@ from .job import is_plan_fault
 from .jobs import PricedPlan
 from .listeners import Listener
 from .loom import Outcome, RunControl
-from .money import show_credits
+from .money import micro_of, show_credits
 from .processes import seldom_collected
 from .rehearsal import Rehearsal
 from .stores import Event
@@ -177,9 +177,9 @@ def event_text(event: Event) -> str:
             return str(data["message"])
         case "run.budget_paused":
             whose = " of the store" if data.get("of") == "store" else ""
-            return f"paused at the budget{whose}: {data['spent']:g} of {data['cap']:g} credits spent"
+            return f"paused at the budget{whose}: {_spent(data)}"
         case "run.budget_raised":
-            return f"goes on: {data['spent']:g} of {data['cap']:g} credits spent"
+            return f"goes on: {_spent(data)}"
         case "run.breaker":
             if not data["open"]:
                 return f"goes on: the account behind {data['endpoint']} answers again"
@@ -190,6 +190,11 @@ def event_text(event: Event) -> str:
         case "run.dropped":
             return f"dropped {data['label'] or 'a worker'}: the limit is {data['limit']:,} workers"
     return ""
+
+
+def _spent(data: Mapping[str, Any]) -> str:
+    spent, cap = (show_credits(micro_of(data[name])) for name in ("spent", "cap"))
+    return f"{spent} of {cap} credits spent"
 
 
 class Progress:

@@ -59,7 +59,7 @@ def test_a_job_that_a_person_approved_all_the_same_stops_at_the_stores_cap_and_s
     assert run(folder, "first", "--yes")[0] == 0
     code, remarks = run(folder, "second", "--yes")
     assert (code, folder.server.total) == (5, 15)
-    assert "paused at the budget of the store: 3 of 3 credits spent" in remarks
+    assert "paused at the budget of the store: 3.0 of 3.0 credits spent" in remarks
     store = folder.path / "store.db"
     assert (
         f"all jobs of the store {store} together have spent 3.0 of the 3.0 credits that it may spend, and the next "
