@@ -68,7 +68,6 @@ STRICT = '{"type": "object", "required": ["n"], "properties": {"n": {"type": "in
 
 
 def test_answers_that_never_fit_their_schema_are_holes_with_labels_though_the_plan_drops_them(play: Play) -> None:
-    """WR41"""
     source = f"""
 def ask(i):
     return agent(f"item {{i}}", schema={STRICT}, label=f"item-{{i}}")
@@ -89,7 +88,6 @@ result = [one for one in found if one]
 
 
 def test_one_refused_worker_of_three_leaves_two_values_and_a_hole(play: Play) -> None:
-    """WR45"""
     outcome, _, _ = play('result = parallel([lambda q=q: agent(q) for q in ["a", "bad", "c"]])\n', refusing("bad"))
     assert (outcome.result, outcome.status, outcome.holes) == (["ok: a", None, "ok: c"], "completed", 1)
 
@@ -130,7 +128,6 @@ result = parallel([lambda i=i: agent(f"check {i}") for i in range(4)])
 
 
 def test_a_phase_that_lacks_an_answer_says_so_in_its_line_after_the_run_went_on(play: Play) -> None:
-    """WR71"""
     source = """
 phase("One")
 parallel([lambda i=i: agent(f"one {i}") for i in range(3)])
@@ -146,7 +143,6 @@ result = agent("two")
 
 
 def test_a_worker_in_a_concurrent_stage_is_in_the_phase_of_its_own_task(play: Play) -> None:
-    """WR69"""
     source = """
 def look(v):
     phase("Look")
@@ -181,7 +177,6 @@ def with_loom(script: Any, main: Any, store: Path | str = ":memory:", in_flight:
 
 
 def test_a_run_between_two_phases_is_running_and_names_the_phase(registry: Registry) -> None:
-    """WR67"""
     source = """
 phase("Find")
 parallel([lambda i=i: agent(f"find {i}") for i in range(3)])
@@ -209,7 +204,6 @@ result = parallel([lambda i=i: agent(f"verify {i}") for i in range(3)])
 
 
 def test_after_a_cancel_nothing_is_shown_as_running_and_no_worker_was_multiplied(tmp_path: Path) -> None:
-    """WR57"""
     items = [{"id": i, "text": "x" * 110} for i in range(105)]
     assert len(json.dumps(items)) > 13_000
     source = """
@@ -242,7 +236,6 @@ result = parallel([lambda g=g: agent("look", data=g) for g in groups])
 
 
 def test_workers_beyond_the_limit_are_dropped_and_those_within_it_are_kept(play: Play) -> None:
-    """WR29"""
     outcome, row, line = play(
         'result = parallel([lambda i=i: agent(f"q{i}", label=f"w{i}") for i in range(100)])\n', echo, workers=50
     )
@@ -276,7 +269,6 @@ def rehearsed(registry: Registry, tmp_path: Path) -> Callable[..., Rehearsal]:
 
 
 def test_a_failed_worker_wrapped_in_a_dict_is_found_before_the_run(rehearsed: Callable[..., Rehearsal]) -> None:
-    """WR47"""
     source = f"""
 schema = {{"type": "object", "required": ["items"], "properties": {{"items": {STRICT}}}}}
 rows = parallel([lambda n=n: {{"name": n, "r": agent(f"look at {{n}}", schema=schema)}} for n in ["a", "b", "c"]])

@@ -117,8 +117,6 @@ def test_arguments_of_a_tool_call_are_an_answer(play: Play) -> None:
 
 
 def test_a_server_that_always_misses_a_field_gets_one_repair_turn_and_the_text_is_kept(play: Play) -> None:
-    """WR49"""
-
     def outcome(performed: Performed, server: LoopbackServer) -> None:
         assert server.total == 2
         assert performed.value is None
@@ -139,7 +137,6 @@ def test_a_repair_turn_replays_the_answer_and_names_what_is_wrong(play: Play) ->
 
 
 def test_prose_with_broken_json_twice_is_kept_whole_and_paid_once(play: Play) -> None:
-    """WR51"""
     prose = completion("A long and good analysis. " * 400 + '{"n": ')
 
     def first(performed: Performed, server: LoopbackServer) -> None:
@@ -162,8 +159,6 @@ def test_prose_with_broken_json_twice_is_kept_whole_and_paid_once(play: Play) ->
 
 
 def test_half_an_answer_is_never_the_value(play: Play) -> None:
-    """WR53"""
-
     def outcome(performed: Performed, server: LoopbackServer) -> None:
         assert performed.value is None
         assert performed.error is not None
@@ -206,8 +201,6 @@ STRICTER = Schema(name="number", shown=NUMBER.shown, read={**NUMBER.shown, "requ
 
 
 def test_a_stored_answer_that_fits_no_longer_leads_to_its_repair_which_is_paid_once(play: Play) -> None:
-    """WR55"""
-
     async def later(door: Doorway, server: LoopbackServer) -> None:
         performed = await perform(door, schema=STRICTER)
         assert performed.value == {"n": 7, "unit": "m"}
@@ -258,8 +251,6 @@ def test_an_earlier_start_of_a_run_names_the_replies_it_used_and_a_refresh_does_
 
 
 def test_a_prompt_that_stalls_every_time_is_given_up_with_what_it_may_have_cost(play: Play) -> None:
-    """WR63"""
-
     async def scenario(door: Doorway, server: LoopbackServer) -> None:
         performed = await perform(door, worker_timeout_s=150.0)
         assert performed.value is None
@@ -272,8 +263,6 @@ def test_a_prompt_that_stalls_every_time_is_given_up_with_what_it_may_have_cost(
 
 
 def test_one_of_thirty_that_never_answers_holds_nobody_longer_than_the_deadline(play: Play) -> None:
-    """WR65"""
-
     def script(received: Received) -> Any:
         return GOOD.hanging() if received.question == "q0" else GOOD
 
@@ -288,7 +277,6 @@ def test_one_of_thirty_that_never_answers_holds_nobody_longer_than_the_deadline(
 
 
 def test_a_model_that_the_server_does_not_know_ends_the_run_with_the_first_answer(play: Play) -> None:
-    """WR89"""
     unknown = json_answer(
         {"error": {"message": "The model `m-1` does not exist", "code": "model_not_found"}}, status=404
     )
@@ -304,7 +292,6 @@ def test_a_model_that_the_server_does_not_know_ends_the_run_with_the_first_answe
 
 
 def test_cached_and_fresh_tokens_are_kept_apart_and_add_up_to_the_price(play: Play) -> None:
-    """WR91"""
     usage = {
         "prompt_tokens": 1_000,
         "completion_tokens": 50,
@@ -329,8 +316,6 @@ def test_cached_and_fresh_tokens_are_kept_apart_and_add_up_to_the_price(play: Pl
 
 
 def test_tokens_that_the_server_did_not_count_stay_unknown(play: Play) -> None:
-    """WR91"""
-
     async def scenario(door: Doorway, server: LoopbackServer) -> None:
         performed = await perform(door)
         reply = door.store.reply(performed.fingerprints[0])

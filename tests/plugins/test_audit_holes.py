@@ -31,7 +31,6 @@ def run(bench: Any, source: str) -> Any:
 def test_a_hundred_findings_that_no_skeptic_answered_for_are_unverified_and_the_report_says_so_first(
     bench: Any, model: Any, code: Path
 ) -> None:
-    """WR37"""
     for number in range(9):
         lines = "".join(f"x{n} = {n}  # BUG\n\n\n\n\n\n\n\n\n\n\n\n" for n in range(12))
         (code / f"many{number}.py").write_text(lines)
@@ -69,7 +68,6 @@ def test_a_hundred_findings_that_no_skeptic_answered_for_are_unverified_and_the_
 def test_below_quorum_a_finding_is_unverified_whoever_of_its_skeptics_died(
     bench: Any, model: Any, alive: int, doubt: bool
 ) -> None:
-    """WR39"""
     model.doubt = doubt
     skeptics = itertools.count()
 
