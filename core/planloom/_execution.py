@@ -152,6 +152,7 @@ class Execution:
             settings=start.settings,
             recorder=self.recorder,
             perform=self._perform,
+            recall=self.workers.recalled,
             budget_left=self._left,
             args=self.job.args,
             states=self.states,

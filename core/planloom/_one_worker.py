@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     from .runtime import Perform
     from .stores import ThreadTrace
 
-__all__ = ["OneWorker"]
+__all__ = ["OneWorker", "label_of"]
 
 _LABEL_LENGTH = 120
 _ERROR_LENGTH = 300
 _ENDED = ("done", "failed")
+
+
+def label_of(request: WorkerRequest) -> str:
+    """Return what a worker is called in its row and its events."""
+    return (request.label or "worker")[:_LABEL_LENGTH]
 
 
 class OneWorker:
@@ -61,7 +66,7 @@ class OneWorker:
         former: ThreadTrace | None = None,
     ) -> None:
         self._run, self._recorder, self._request, self._phase = run, recorder, request, phase
-        self._label = (request.label or "worker")[:_LABEL_LENGTH]
+        self._label = label_of(request)
         self._thread, self._place, self._former = thread, place, former
         self._is_quiet = former is not None and former.status in _ENDED and recorder.keeps
         self._status = "waiting"
@@ -141,7 +146,7 @@ class OneWorker:
         if self._is_quiet:
             self._status = "done" if ok else "failed"
             if self._is_as_before(performed):
-                self.ended_at = self._recorder.seconds()
+                self.ended_at = self._recorder.lasted()
                 return
             self._say_started()
         self._finish("done" if ok else "failed", performed)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
+
+if TYPE_CHECKING:
+    from .questions import Reply
 
 __all__ = ["NO_PHASE", "Phase", "Phases"]
 
@@ -39,6 +42,17 @@ class Phase:
     completion_tokens: int = 0
     full_price: int = 0
     idle_s: float = 0.0
+
+    def recall(self, reply: Reply) -> None:
+        """Count a worker that came to its value at an earlier start, by this one reply."""
+        usage = reply.usage
+        self.started += 1
+        self.done += 1
+        self.calls += 1
+        self.prompt_tokens += usage.prompt_tokens or 0
+        self.cached_prompt_tokens += usage.cached_prompt_tokens or 0
+        self.completion_tokens += usage.completion_tokens or 0
+        self.full_price += reply.price
 
     @property
     def holes(self) -> int:

@@ -72,6 +72,10 @@ class Recorder:
         self.keeps = store is not None
         self.is_silent = store is None and not self._listeners
 
+    def lasted(self) -> float:
+        """Return the seconds since the run began, as the clock has them."""
+        return self._clock() - self._began
+
     def seconds(self) -> float:
         """Return the seconds since the run began, to three decimals."""
         return round(self._clock() - self._began, 3)

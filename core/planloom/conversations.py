@@ -5,12 +5,23 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from ._errors import Misuse
+from ._errors import Misuse, PlanloomError
 from ._structured import Reading, read_answer, repair_request
 from .clients import ModelError
 from .front_door import Asker, Effort, FrontDoor
-from .questions import LONG_CHARACTERS, Message, Parameters, Part, Question, Reply, canonical_json, message_of
+from .questions import (
+    LONG_CHARACTERS,
+    Message,
+    Parameters,
+    Part,
+    Question,
+    Questions,
+    Reply,
+    canonical_json,
+    message_of,
+)
 from .settings import RoleSettings, Settings
+from .stores import ThreadTrace
 from .workers import Performed, Schema, WorkerRequest
 
 __all__ = ["ModelWorkers"]
@@ -31,7 +42,7 @@ class ModelWorkers:
         self._settings = settings
         self._run_number = run_number
         self._hashing = asyncio.Lock()
-        self._parameters: dict[tuple[str, str, bytes | None], Parameters] = {}
+        self._kinds: dict[tuple[str, bytes | None], Questions] = {}
 
     async def perform(self, request: WorkerRequest, asker: Asker) -> Performed:
         """Return what the worker brings back; a failure is a value with an error.
@@ -45,10 +56,37 @@ class ModelWorkers:
         except ModelError as error:
             return talk.failed(_said(error, talk.effort))
 
+    def recalled(self, request: WorkerRequest, former: ThreadTrace) -> tuple[Any, Reply] | None:
+        """Return the value that a worker came to at an earlier start of its run, and the reply to its only question.
+
+        :returns: ``None`` where anything is not as it was then, or not at hand: :meth:`perform` does what is right.
+        """
+        if len(former.versions) != 1 or len(former.fingerprints) != 1:
+            return None
+        try:
+            kind, messages = self._asked(request, self._settings.role(request.role))
+            if _has_long_work(messages):
+                return None
+            fingerprint = kind.fingerprint(messages, (self._run_number, request.sample))
+        except PlanloomError:
+            return None
+        reply = self._door.recalled(fingerprint, former.versions[0]) if fingerprint == former.fingerprints[0] else None
+        if reply is None:
+            return None
+        value: Any = reply.text
+        if request.schema is not None:
+            reading = read_answer(reply.text, request.schema)
+            if not reading.ok:
+                return None
+            value = reading.value
+        self._door.reused += 1
+        return value, reply
+
     async def _converse(self, request: WorkerRequest, role: RoleSettings, talk: _Talk, asker: Asker) -> Performed:
         try:
-            question = self._question(request, role)
-            if any(_is_long_work(part) for part in question.parts):
+            kind, messages = self._asked(request, role)
+            question = kind.question(messages, (self._run_number, request.sample))
+            if _has_long_work(messages):
                 await self._hash(question)
             question.fingerprint  # noqa: B018 - hashing it finds what cannot be sent
         except Misuse as error:
@@ -87,31 +125,37 @@ class ModelWorkers:
             reply = talk.add(question, await self._door.ask(question, role, asker, talk.effort))
         return reply
 
-    def _question(self, request: WorkerRequest, role: RoleSettings) -> Question:
-        messages = request.build().messages()
-        mode = self._settings.endpoints[role.endpoint].json_mode
-        if request.schema is not None and mode != "json_schema":
-            messages = _with_schema(messages, request.schema)
-        parameters = self._parameters_for(role, request.schema, mode)
-        return Question(
-            endpoint=role.endpoint,
-            model=role.model,
-            messages=messages,
-            parameters=parameters,
-            sample=(self._run_number, request.sample),
-        )
+    def _asked(self, request: WorkerRequest, role: RoleSettings) -> tuple[Questions, tuple[Message, ...]]:
+        """Return the messages of a request's question, and all else of it but the sample."""
+        schema, messages = request.schema, request.build().messages()
+        if schema is not None:
+            mode = self._settings.endpoints[role.endpoint].json_mode
+            if mode != "json_schema":
+                messages = _with_schema(messages, schema)
+        return self._kind(role, schema), messages
 
-    def _parameters_for(self, role: RoleSettings, schema: Schema | None, mode: str) -> Parameters:
+    def _kind(self, role: RoleSettings, schema: Schema | None) -> Questions:
         """Return what is sent beside the messages; one object for all questions that send the same."""
-        key = (role.name, mode, None if schema is None else schema.canonical)
-        if key not in self._parameters:
+        key = (role.name, None if schema is None else schema.canonical)
+        known = self._kinds.get(key)
+        if known is None:
+            mode = self._settings.endpoints[role.endpoint].json_mode
             wanted = _response_format(schema, mode) if schema is not None else {}
-            self._parameters[key] = Parameters({**role.parameters, **wanted})
-        return self._parameters[key]
+            known = Questions(role.endpoint, role.model, Parameters({**role.parameters, **wanted}))
+            self._kinds[key] = known
+        return known
 
 
 def _is_long_work(part: Part) -> bool:
     return len(part.text) > LONG_CHARACTERS and not part.is_hashed
+
+
+def _has_long_work(messages: tuple[Message, ...]) -> bool:
+    for message in messages:
+        for part in message.parts:
+            if _is_long_work(part):
+                return True
+    return False
 
 
 def _response_format(schema: Schema, mode: str) -> dict[str, Any]:

@@ -130,6 +130,14 @@ class FrontDoor:
         self.reused += known is not None
         return known
 
+    def recalled(self, fingerprint: str, version: int) -> Reply | None:
+        """Return the reply that an earlier start of this run used for a question, if it has this number, is whole, and
+        nobody asks that question now. It is not counted as reused yet."""
+        if self._abort.reason is not None or fingerprint in self._flights:
+            return None
+        reply = self._recall.reply(fingerprint)
+        return reply if reply is not None and reply.version == version and reply.whole else None
+
     async def fetch(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort | None = None) -> Reply:
         """Return the answer to a question that was not :meth:`at_hand` just now; see :meth:`ask`."""
         reply = await self._fetched(question, role, asker, effort or Effort(_WORKER_TIMEOUT_S))

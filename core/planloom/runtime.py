@@ -23,7 +23,7 @@ from planlang import Call, PlanFailed
 
 from ._errors import JournalDiverged, Misuse, Runaway, RunFailed
 from ._groups import Group
-from ._one_worker import OneWorker
+from ._one_worker import OneWorker, label_of
 from ._phases import NO_PHASE, Phase, Phases
 from .former import worker_address
 from .money import credits_of
@@ -32,13 +32,15 @@ from .workers import Asker, Performed, WorkerRequest
 if TYPE_CHECKING:
     from ._recorder import Recorder
     from .plugins import Registry
+    from .questions import Reply
     from .settings import Settings
     from .stores import ThreadTrace
 
-__all__ = ["Perform", "RunHost", "host_of"]
+__all__ = ["Perform", "Recall", "RunHost", "host_of"]
 
 Scope = dict[str, object]
 Perform = Callable[[WorkerRequest, Asker], Awaitable[Performed]]
+Recall = Callable[[WorkerRequest, "ThreadTrace"], "tuple[Any, Reply] | None"]
 S = TypeVar("S")
 
 _EVENT_TEXT_LENGTH = 500
@@ -75,6 +77,8 @@ class RunHost:
     """One execution of a plan.
 
     :param perform: how a worker's request is carried out.
+    :param recall: gives the value that a worker came to at an earlier start, and the reply it rests on, where nothing
+        need be asked or waited for; ``None`` sends to ``perform``.
     :param budget_left: what the plan may still spend, in micro-credits at full price; see :attr:`full_price`.
     :param states: each kit's state for this run, by kit name.
     :param journal: takes what words that are not pure returned, by place: ``{"word": "budget", "value": 12.5}``.
@@ -100,6 +104,7 @@ class RunHost:
         recorded: Mapping[str, Any] | None = None,
         threads: Mapping[str, ThreadTrace] | None = None,
         newest_thread: int = 0,
+        recall: Recall = lambda request, former: None,
     ) -> None:
         self.run_id = run_id
         self.registry = registry
@@ -110,7 +115,7 @@ class RunHost:
         self.undecided: list[dict[str, Any]] = []
         self.missing: list[dict[str, str]] = []
         self._recorder = recorder
-        self._perform = perform
+        self._perform, self._recall = perform, recall
         self._budget_left = budget_left
         self._states = states
         self._journal = journal
@@ -149,6 +154,10 @@ class RunHost:
         address = worker_address(place, _count_in(scope, _WORKERS, place))
         self._totals.workers += 1
         former = self._threads.pop(address, None)
+        if former is not None and former.status == "done" and self._totals.workers <= self.settings.workers:
+            known = self._recalled(scope, request, phase, former)
+            if known is not None:
+                return known[0]
         thread = self._new_thread() if former is None else former.id
         worker = OneWorker(self.run_id, self._recorder, request, phase, thread, place, former)
         if self._totals.workers > self.settings.workers:
@@ -165,6 +174,29 @@ class RunHost:
             self._failed(request, performed.error)
             self._lost(scope, place)
         return performed.value
+
+    def _recalled(
+        self, scope: Scope, request: WorkerRequest, phase: Phase, former: ThreadTrace
+    ) -> tuple[Any, Reply] | None:
+        """Return what a worker came to at an earlier start, counted, where its stored row holds and nobody need hear.
+
+        The ledger, and not the row, says what it came to, and the question is made anew to be compared.
+        """
+        recorder = self._recorder
+        if recorder.keeps:
+            if former.phase != phase.name or former.label != label_of(request):
+                return None
+        elif not recorder.is_silent:
+            return None
+        known = self._recall(request, former)
+        if known is not None:
+            reply = known[1]
+            phase.recall(reply)
+            self._totals.full_price += reply.price
+            group = self._group(scope)
+            if group is not None:
+                group.worker_ended(scope, recorder.lasted())
+        return known
 
     def _phase_for(self, scope: Scope, request: WorkerRequest) -> Phase:
         if request.phase is not None:

@@ -20,6 +20,7 @@ from planloom.questions import (
     LONG_CHARACTERS,
     Part,
     Question,
+    Questions,
     Reply,
     canonical_json,
     message_of,
@@ -91,6 +92,13 @@ def test_two_questions_have_one_fingerprint_only_when_they_are_equal(first: Ques
 @given(questions())
 def test_the_same_question_made_twice_has_one_fingerprint(question: Question) -> None:
     assert copy_of(question).fingerprint == question.fingerprint
+
+
+@given(questions())
+def test_a_question_that_is_not_made_has_the_fingerprint_that_it_would_have(question: Question) -> None:
+    kind = Questions(question.endpoint, question.model, question.parameters)
+    assert kind.fingerprint(question.messages, question.sample) == question.fingerprint
+    assert kind.question(question.messages, question.sample) == question
 
 
 @given(questions())

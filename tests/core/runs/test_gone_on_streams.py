@@ -336,3 +336,42 @@ def test_a_run_that_is_cancelled_before_it_reached_a_worker_leaves_what_is_store
 
     play(refusing("no"), fails)
     play(completion("late").hanging(), is_cancelled)
+
+
+def test_a_worker_that_is_asked_something_else_by_now_asks_it(play: Play) -> None:
+    source = 'one = agent("one")\nresult = agent(f"two after {one}")\n'
+
+    async def first(loom: Loom, server: LoopbackServer) -> None:
+        assert (await run_plan(loom, source)).result == "ok: two after None"
+
+    async def second(loom: Loom, server: LoopbackServer) -> None:
+        outcome = await go_on(loom, source)
+        assert (outcome.result, outcome.asked, outcome.reused) == ("ok: two after ok: one", 2, 0)
+        assert len(spoken_of(last_start(loom))) == 2
+        assert {row.result for row in threads(loom).values()} == {"ok: one", outcome.result}
+
+    play(refusing("one"), first)
+    play(echo, second)
+
+
+def test_answers_that_fit_a_schema_or_were_repaired_are_known_too(play: Play) -> None:
+    shape = '{"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}'
+    source = f'result = [agent(q, schema={shape}) for q in ["good", "mended", "no"]]\n'
+
+    def script(request: Received) -> Any:
+        if request.question == "no":
+            return json_answer({"error": {"message": "no"}}, status=400)
+        return completion('{"a": 1}' if request.question != "mended" else "no object")
+
+    async def first(loom: Loom, server: LoopbackServer) -> None:
+        assert (await run_plan(loom, source)).result == [{"a": 1}, {"a": 1}, None]
+        assert (await go_on(loom, source, mode="replay")).result == [{"a": 1}, {"a": 1}, None]
+
+    async def second(loom: Loom, server: LoopbackServer) -> None:
+        outcome = await go_on(loom, source)
+        assert (outcome.result, outcome.asked, outcome.reused) == ([{"a": 1}] * 3, 1, 3)
+        (phase,) = outcome.phases
+        assert (phase["done"], phase["calls"], len(spoken_of(last_start(loom)))) == (3, 4, 1)
+
+    play(script, first)
+    play(completion('{"a": 1}'), second)
