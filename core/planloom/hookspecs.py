@@ -50,7 +50,7 @@ def register_hookspecs(register: Callable[[object, tuple[Kind, ...]], None]) -> 
 def register_kits(register: Callable[[Kit], None]) -> None:
     """Offer kits: the words, values, prompts, schemas and saved plans of one kind of job.
 
-    :param register: Call once a kit. ``kit.name`` is what ``--kit`` and a run's record say.
+    :param register: Call once a kit. ``kit.name`` is what a run's record says.
 
     Since hook API 1.
     """

@@ -10,7 +10,9 @@ import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
+import click
 import pytest
 
 from planlang import check
@@ -138,6 +140,7 @@ def test_the_configurations_of_the_how_to_are_valid(registry: Registry, tmp_path
         assert not load_settings(registry, folder=tmp_path, environ={}).offline, text
 
 
+OPTION = r"(?<![\w-])--[a-z][a-z-]+"
 PAGES = ["README.md", *(f"docs/how-to/{page.name}" for page in sorted((ROOT / "docs/how-to").glob("*.md")))]
 
 
@@ -155,6 +158,20 @@ def test_the_package_and_the_configuration_of_the_client_how_to_are_valid(tmp_pa
 def test_every_command_of_a_page_is_there(registry: Registry, page: str) -> None:
     named = set(re.findall(r"(?:`|^)planloom ([a-z]+)", (ROOT / page).read_text(), re.MULTILINE))
     assert named - set(registry.names("command")) <= {"runs"}
+
+
+def options_of(command: dict[str, Any]) -> set[str]:
+    own = {option for row in command["params"] for option in (*row.get("opts", ()), *row.get("secondary_opts", ()))}
+    return own.union(*map(options_of, command.get("commands", {}).values()))
+
+
+def test_every_option_that_a_page_or_a_message_names_is_there(registry: Registry) -> None:
+    commands = registry.all("command", click.Command).values()
+    ours = [option for one in commands for option in options_of(one.to_info_dict(click.Context(one)))]
+    known = {*ours, "--help", "--cached"}  # the last is git's
+    told = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "core/planloom").rglob("*.py")]
+    named = {(page.name, option) for page in told for option in re.findall(OPTION, page.read_text(encoding="utf-8"))}
+    assert {(page, option) for page, option in named if option not in known} == set()
 
 
 def test_the_page_of_words_lists_every_word_of_the_core_as_plans_call_it(registry: Registry, tmp_path: Path) -> None:
