@@ -60,7 +60,7 @@ def paid_of(folder: Folder, run: str) -> Any:
 # --- holes and stops
 
 
-def test_wr01_a_resume_asks_the_two_workers_that_failed_and_none_of_the_hundred_that_did_not(
+def test_a_resume_asks_the_two_workers_that_failed_and_none_of_the_hundred_that_did_not(
     folder_with: MakeFolder,
 ) -> None:
     refuse = {"question 3", "question 56"}
@@ -79,7 +79,7 @@ def test_wr01_a_resume_asks_the_two_workers_that_failed_and_none_of_the_hundred_
     assert folder.newest().facts["counts"] == {"agents": 102, "holes": 0, "asked": 2, "reused": 100}
 
 
-def test_wr03_a_run_that_stopped_at_its_cap_twice_asks_each_question_once(folder_with: MakeFolder) -> None:
+def test_a_run_that_stopped_at_its_cap_twice_asks_each_question_once(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, MORE_THAN_FORESEEN)
     assert folder.run("run", "job.plan", "--cap", "2")[0] == 5
     run = folder.newest().id
@@ -94,7 +94,7 @@ def test_wr03_a_run_that_stopped_at_its_cap_twice_asks_each_question_once(folder
 
 
 @pytest.mark.slow
-def test_wr05_a_cancelled_run_goes_on_with_what_is_missing(folder_with: MakeFolder) -> None:
+def test_a_cancelled_run_goes_on_with_what_is_missing(folder_with: MakeFolder) -> None:
     folder = folder_with(lambda r: echo(r).after(0.1), MANY.format(count=59))
     process = folder.start("run", "job.plan")
     folder.wait_for(process, 30)
@@ -305,7 +305,7 @@ BRANCHES = 'result = agent("the same question") if args["mode"] == "a" else "b"\
 
 
 @pytest.mark.slow
-def test_wr07_a_run_goes_on_with_the_arguments_that_it_was_given(folder_with: MakeFolder) -> None:
+def test_a_run_goes_on_with_the_arguments_that_it_was_given(folder_with: MakeFolder) -> None:
     refuse = {"what is asked"}
     plan = 'result = agent(args["question"])\n'
     folder = folder_with(lambda r: refused() if r.question in refuse else echo(r), plan)
@@ -324,7 +324,7 @@ def failed_run(folder_with: MakeFolder, plan: str, *options: str) -> tuple[Folde
     return folder, folder.newest().id
 
 
-def test_wr09_other_arguments_are_a_divergence_that_names_them(folder_with: MakeFolder) -> None:
+def test_other_arguments_are_a_divergence_that_names_them(folder_with: MakeFolder) -> None:
     folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
     code, _, remarks = folder.run("resume", run, "--arg", "mode=b")
     assert code == 1
@@ -338,7 +338,7 @@ def test_wr09_other_arguments_are_a_divergence_that_names_them(folder_with: Make
 
 
 @pytest.mark.slow
-def test_wr09_other_arguments_or_another_plan_for_a_whole_run_are_a_divergence_too(folder_with: MakeFolder) -> None:
+def test_other_arguments_or_another_plan_for_a_whole_run_are_a_divergence_too(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, BRANCHES)
     assert folder.run("run", "job.plan", "--arg", "mode=a")[0] == 0
     run = folder.newest().id
@@ -351,7 +351,7 @@ def test_wr09_other_arguments_or_another_plan_for_a_whole_run_are_a_divergence_t
 
 
 @pytest.mark.slow
-def test_wr11_a_run_of_the_same_plan_with_other_arguments_is_a_run_of_its_own(folder_with: MakeFolder) -> None:
+def test_a_run_of_the_same_plan_with_other_arguments_is_a_run_of_its_own(folder_with: MakeFolder) -> None:
     folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
     code, output, _ = folder.run("run", "job.plan", "--arg", "mode=b")
     assert (code, output.strip()) == (0, "b")
@@ -383,7 +383,7 @@ def test_a_plan_that_fails_on_good_answers_is_told_how_it_is_mended_and_not_that
 
 
 @pytest.mark.slow
-def test_wr93_a_role_that_is_defined_anew_is_a_divergence_that_names_both_models(folder_with: MakeFolder) -> None:
+def test_a_role_that_is_defined_anew_is_a_divergence_that_names_both_models(folder_with: MakeFolder) -> None:
     folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
     folder.configure(**{'"m-1"': '"m-2"'})
     code, _, remarks = folder.run("resume", run)
@@ -402,7 +402,7 @@ def test_a_run_that_nobody_knows_is_answered_with_the_nearest(folder_with: MakeF
 # --- two at once
 
 
-def test_wr13_of_two_processes_that_resume_a_run_one_is_told_who_has_it(folder_with: MakeFolder) -> None:
+def test_of_two_processes_that_resume_a_run_one_is_told_who_has_it(folder_with: MakeFolder) -> None:
     fail = {f"question {n}" for n in range(20)}
     folder = folder_with(lambda r: refused() if r.question in fail else echo(r).after(0.3), MANY.format(count=22))
     folder.run("run", "job.plan")

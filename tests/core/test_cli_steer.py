@@ -198,7 +198,7 @@ def test_a_run_that_waits_at_its_budget_is_cancelled_at_once(folder_with: MakeFo
     assert folder.newest().status == "cancelled"
 
 
-def test_wr19_a_run_whose_driver_died_is_interrupted_and_can_be_cancelled(folder_with: MakeFolder) -> None:
+def test_a_run_whose_driver_died_is_interrupted_and_can_be_cancelled(folder_with: MakeFolder) -> None:
     folder = folder_with(hanging_after(10))
     run = detached(folder)
     folder.wait_until(lambda: folder.server.total >= 18)
@@ -243,7 +243,7 @@ def test_a_driver_that_is_suspended_for_a_moment_keeps_its_run(folder_with: Make
 
 
 @pytest.mark.slow
-def test_wr73_a_large_result_is_shown_cut_and_exported_whole(folder_with: MakeFolder) -> None:
+def test_a_large_result_is_shown_cut_and_exported_whole(folder_with: MakeFolder) -> None:
     folder = folder_with(completion("x" * 100_000), 'text = agent("q")\nresult = [text for i in range(20)]\n')
     folder.run("run", "job.plan")
     run = folder.newest().id

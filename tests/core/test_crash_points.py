@@ -69,12 +69,12 @@ def play(tmp_path: Path, writes: int) -> str:
 
 
 @pytest.mark.parametrize("writes", [2, 7, 14])
-def test_wr17_a_run_that_was_killed_between_two_writes_comes_to_its_result(tmp_path: Path, writes: int) -> None:
+def test_a_run_that_was_killed_between_two_writes_comes_to_its_result(tmp_path: Path, writes: int) -> None:
     assert play(tmp_path, writes) == ""
 
 
 @pytest.mark.slow
-def test_wr17_a_run_that_is_killed_between_any_two_writes_comes_to_its_result(tmp_path: Path) -> None:
+def test_a_run_that_is_killed_between_any_two_writes_comes_to_its_result(tmp_path: Path) -> None:
     for writes in range(MOST_WRITES):
         if play(tmp_path, writes):
             assert writes > 14

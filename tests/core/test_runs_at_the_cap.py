@@ -49,7 +49,7 @@ def echo(request: Received) -> Any:
     return completion(f"ok: {request.question}")
 
 
-def test_wr21_parallel_workers_share_one_cap(play: Play) -> None:
+def test_parallel_workers_share_one_cap(play: Play) -> None:
     async def scenario(loom: Planloom, server: LoopbackServer) -> None:
         run = await loom.start(MORE_THAN_FORESEEN, cap=2_000, approve=True)
         outcome = await run
@@ -60,7 +60,7 @@ def test_wr21_parallel_workers_share_one_cap(play: Play) -> None:
     play(lambda request: echo(request).after(0.1), scenario, Price(call=500 * MICRO))
 
 
-def test_wr23_message_status_and_event_give_the_same_figures_as_the_cap(play: Play) -> None:
+def test_message_status_and_event_give_the_same_figures_as_the_cap(play: Play) -> None:
     async def scenario(loom: Planloom, server: LoopbackServer) -> None:
         run = await loom.start(MORE_THAN_FORESEEN, cap=2, approve=True)
         outcome = await run
@@ -77,7 +77,7 @@ def test_wr23_message_status_and_event_give_the_same_figures_as_the_cap(play: Pl
     play(echo, scenario, Price(call=MICRO // 2))
 
 
-def test_wr61_time_at_the_budget_counts_against_no_workers_time(play: Play) -> None:
+def test_time_at_the_budget_counts_against_no_workers_time(play: Play) -> None:
     async def scenario(loom: Planloom, server: LoopbackServer) -> None:
         run = await loom.start(MORE_THAN_FORESEEN, cap=2, at_cap="wait", approve=True)
         while run.status != "paused":

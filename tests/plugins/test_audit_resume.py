@@ -131,7 +131,7 @@ result = report(vote(found, flatten(rounds), need=2))
 
 
 @pytest.mark.slow
-def test_wr15_findings_whose_skeptics_met_a_limit_are_undecided_and_not_refuted(
+def test_findings_whose_skeptics_met_a_limit_are_undecided_and_not_refuted(
     folder_with: MakeFolder, code: Path, model: Any
 ) -> None:
     folder = folder_with()

@@ -202,7 +202,7 @@ result = parallel([lambda b=b: agent(f"is it so? {b}") for b in bugs])
 """
 
 
-def test_wr25_a_worker_a_finding_is_priced_before_the_first_request_and_held(shell_with: MakeShell) -> None:
+def test_a_worker_a_finding_is_priced_before_the_first_request_and_held(shell_with: MakeShell) -> None:
     shell = shell_with(some_bad, ONE_BY_ONE)
     ended = shell.here("run", "job.plan")
     assert (ended.code, shell.server.total) == (4, 0)
@@ -215,7 +215,7 @@ TRIVIAL = (
 )
 
 
-def test_wr27_workers_that_mostly_read_one_system_text_are_pointed_out_and_priced_as_kept(
+def test_workers_that_mostly_read_one_system_text_are_pointed_out_and_priced_as_kept(
     shell_with: MakeShell,
 ) -> None:
     shell = shell_with(some_bad, TRIVIAL)
