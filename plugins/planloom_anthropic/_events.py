@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from planloom.wire import Unfinished, events_in, mapping_in
+from planloom.wire import DONE, Unfinished, mapping_in, values_in
 
 __all__ = ["message_of_events"]
 
@@ -17,15 +17,21 @@ def message_of_events(body: bytes, parse: Callable[[str], Any]) -> dict[str, Any
     """Return the message, or the error object, that the events make up.
 
     :raises Unfinished: neither a stop reason nor the last event came.
-    :raises ValueError: an event is not JSON.
+    :raises ValueError: an event is not JSON, and the message had not yet ended.
     """
     joined = _Joined()
-    for event in events_in(body):
-        value = parse(event.data)
-        if isinstance(value, Mapping):
-            joined.add(str(value.get("type") or event.name), value)
-        if joined.over:
-            break
+    try:
+        for name, value in values_in(body, parse):
+            if value == DONE:  # a gateway's way to end every stream
+                break
+            if isinstance(value, Mapping):
+                joined.add(str(value.get("type") or name), value)
+            if joined.over:
+                break
+    except ValueError:
+        # What comes behind the end of a message takes nothing from it.
+        if not joined.has_stopped:
+            raise
     return joined.message()
 
 
@@ -42,6 +48,10 @@ class _Joined:
         self._blocks: dict[Any, dict[str, Any]] = {}
         self._pieces: dict[Any, list[str]] = {}
 
+    @property
+    def has_stopped(self) -> bool:
+        return self._error is None and bool(self._message.get("stop_reason"))
+
     def add(self, kind: str, event: Mapping[str, Any]) -> None:
         match kind:
             case "message_start":
@@ -55,20 +65,24 @@ class _Joined:
             case "message_stop":
                 self.over = True
             case "error":
-                self._error = event.get("error") or event
+                self._error = None if self.has_stopped else event.get("error") or event
                 self.over = True
 
     def _add_piece(self, index: str, delta: Mapping[str, Any]) -> None:
         piece = delta.get(_PIECES.get(str(delta.get("type")), ""))
         if isinstance(piece, str):
             self._pieces.setdefault(index, []).append(piece)
-            self._blocks.setdefault(index, {"type": "tool_use" if "partial_json" in delta else "text"})
+            kind = "tool_use" if "partial_json" in delta else "text"
+            self._blocks.setdefault(index, {}).setdefault("type", kind)
 
     def _add_end(self, event: Mapping[str, Any]) -> None:
-        """Counts are totals, of which the last one said holds."""
-        self._message["stop_reason"] = mapping_in(event.get("delta")).get("stop_reason")
-        said = {name: count for name, count in mapping_in(event.get("usage")).items() if count is not None}
-        self._message["usage"] = {**mapping_in(self._message.get("usage")), **said}
+        """Counts are totals, of which the last one said holds; gateways fill up with zeros what they do not know."""
+        self._message["stop_reason"] = mapping_in(event.get("delta")).get("stop_reason") or self._message.get(
+            "stop_reason"
+        )
+        before = mapping_in(self._message.get("usage"))
+        said = {name: count for name, count in mapping_in(event.get("usage")).items() if count or name not in before}
+        self._message["usage"] = {**before, **said}
 
     def message(self) -> dict[str, Any]:
         if self._error is not None:
@@ -81,4 +95,6 @@ class _Joined:
         text = "".join(self._pieces.get(index, ()))
         if not text:
             return block
-        return {**block, "input": text} if block.get("type") == "tool_use" else {**block, "text": text}
+        if block.get("type") == "tool_use":
+            return {**block, "input": text}
+        return {**block, "text": f"{block.get('text') or ''}{text}"}

@@ -6,6 +6,7 @@ answer                                           outcome
 blocks of text                                   their text in order
 the tool that the answer was asked as            its input as JSON, and nothing else
 other tools                                      the text, then the input of each, a line each
+a text in the place of a block, or of all        that text
 thinking, redacted thinking, any other block     never in the text
 no block of text                                 a reply with an empty text: not whole, the caller decides
 stop reason end_turn, stop_sequence              finish reason of that name
@@ -19,6 +20,8 @@ usage missing, a zero prompt, NaN, a fraction,   that count is ``None``: not sai
 more than a billion
 model missing                                    the model that was asked
 events, asked for or not                         put together; a stream that stops early is ``malformed``
+a stream that breaks off, goes silent, becomes   whole when it had said its stop reason
+nonsense or an error
 one key twice in an object, different values     ``malformed`` when it is a key that is read; else the last one
 a lone surrogate in the text                     U+FFFD in its place, since it cannot be stored
 the endpoint's key in the text                   ``[key]`` in its place
@@ -46,6 +49,7 @@ from planloom.wire import (
     mapping_in,
     parse_json,
     storable,
+    tells_error,
     text_in,
 )
 
@@ -74,16 +78,16 @@ def read_reply(answer: Answer, question: Question, seconds: float, faults: Fault
     if not 200 <= answer.status < 300:
         raise faults.refused(answer, now)
     value = _message(answer, faults)
-    content = value.get("content") if isinstance(value, Mapping) else None
-    if not isinstance(content, list):
-        if isinstance(value, Mapping) and (value.get("error") or value.get("type") == "error"):
+    content = _content(value)
+    if content is None:
+        if tells_error(value):
             raise faults.in_success(value, answer, now)
         raise faults.malformed(answer, "no content")
-    text = faults.without_key(storable(_text_of([mapping_in(block) for block in content], question)))
-    reason = text_in(value.get("stop_reason"))
+    text = faults.without_key(storable(_text_of(content, question)))
+    reason = (text_in(value.get("stop_reason")) or "").lower()
     return Reply(
         text=text,
-        finish_reason=FINISH_REASONS.get(reason, reason) if reason else None,
+        finish_reason=faults.without_key(FINISH_REASONS.get(reason, reason)) or None,
         usage=_usage(mapping_in(value.get("usage")), text),
         seconds=seconds,
         model=faults.without_key(text_in(value.get("model")) or question.model),
@@ -100,14 +104,25 @@ def _message(answer: Answer, faults: FaultTable) -> Any:
         raise faults.malformed(answer, reason) from None
 
 
+def _content(value: Any) -> list[Mapping[str, Any]] | None:
+    """Return the blocks of a message; of one that has stopped also a text in the place of blocks, or nothing."""
+    content = value.get("content") if isinstance(value, Mapping) else None
+    if not isinstance(content, list) and isinstance(value, Mapping) and text_in(value.get("stop_reason")):
+        content = [content] if isinstance(content, str) else [] if content is None else content
+    if not isinstance(content, list):
+        return None
+    return [{"text": block} if isinstance(block, str) else mapping_in(block) for block in content]
+
+
 def _parse(body: bytes | str) -> Any:
     return parse_json(body, READ_KEYS)
 
 
 def _text_of(blocks: list[Mapping[str, Any]], question: Question) -> str:
-    text = "".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text")
+    text = "".join(str(block.get("text") or "") for block in blocks if block.get("type", "text") == "text")
     tool = answer_tool(question)
-    inputs = [_input_text(block.get("input", {}), tool) for block in blocks if block.get("type") == "tool_use"]
+    calls = [block for block in blocks if block.get("type") == "tool_use"]
+    inputs = [_input_text({} if block.get("input") is None else block["input"], tool) for block in calls]
     if not inputs:
         return text
     return "\n".join(inputs if tool else (piece for piece in (text, *inputs) if piece.strip()))

@@ -5,13 +5,15 @@ answer                                   fault                                  
 =======================================  =====================================  =========================  ======
 402; 4xx whose code or words say that    QuotaError                             quota                      no
 the account is used up; 429 that says
-quota, credit or balance
+quota, credit, balance, or a day
 429 otherwise                            TransientError                         rate_limited               no
-401, 403                                 FatalError                             auth                       no
+401, 403; 4xx that says so of the key    FatalError                             auth                       no
 403 that says flagged or moderation      PermanentError                         filtered                   no
 4xx that does not know the model         FatalError                             unknown_model              no
 4xx or 5xx that says too long; 413       PermanentError                         context_too_long           no
 4xx that says filtered                   PermanentError                         filtered                   no
+4xx that says throttled                  TransientError                         rate_limited               no
+4xx: the model's words made no JSON      TransientError                         malformed                  maybe
 3xx that says where to                   FatalError (never followed)            bad_request                no
 below 400 otherwise; 407                 FatalError                             bad_request                no
 408; 409, 425                            TransientError                         timeout; server            no
@@ -32,6 +34,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -39,51 +42,43 @@ import attrs
 
 from planloom.clients import FatalError, ModelError, PermanentError, QuotaError, TransientError
 
-from ._bodies import parse_json, storable
+from ._bodies import mapping_in, parse_json, storable
+from ._events import looks_like_events, values_in
 from ._exchange import Answer
+from ._mends import mended
 from ._origin import Origin
 from ._waits import wait_asked_s
+from ._words import (
+    A_DAY,
+    AUTH,
+    BUSY,
+    FILTERED,
+    INVALID,
+    MADE_NOTHING,
+    NO_SUCH_ADDRESS,
+    OTHER_PARAMETERS,
+    QUOTA_CODE,
+    QUOTA_WORDS,
+    RATE_CODE,
+    RATE_WORDS,
+    TIMED_OUT,
+    TOO_LONG,
+    UNKNOWN_MODEL,
+    said_in,
+    title_in,
+    words_of,
+)
 
 __all__ = ["FaultTable", "Refusal"]
 
 EXCERPT_CHARACTERS = 200
 SECRET_CHARACTERS = 16
 NO_KEY = "set key_env of endpoint `{origin.name}` to the variable that holds the key"
+CODES = ("code", "error_code", "status_code")
 LOST_BY_GATEWAY = frozenset({502, 504, *range(520, 525)})
 OVERLOADED = frozenset({503, 529})
 MODEL_LISTS = ("available_models", "known_models", "supported_models", "models", "data")
 MODELS_SHOWN = 20
-
-# Words of servers and gateways as of 2026-11: OpenAI, Azure, Anthropic, Gemini, xAI, Mistral, DeepSeek, Groq, Moonshot,
-# Qwen, GLM, OpenRouter, Together, vLLM, SGLang, TGI, llama.cpp, LM Studio, Ollama.
-QUOTA_CODE = re.compile(
-    r"insufficient_quota|exceeded_current_quota|billing_(hard_limit|error|not_active)|insufficient_(balance|credits)"
-    r"|credit balance is too low|reached your specified (api )?usage limits?"
-)
-QUOTA_WORDS = re.compile(
-    r"\bquota\b|insufficient (balance|credit|funds)|\bbilling\b|spend(ing)? limit|out of credits|credit balance"
-    r"|(monthly|daily|weekly) limit|usage limit"
-)
-RATE_WORDS = re.compile(r"per.?(min|sec)|rate.?limit|\b[tr]p[ms]\b|too many requests")
-TOO_LONG = re.compile(
-    r"context.?(length|size|window|limit)|maximum (context|model|prompt) length|prompt is too long|input is too long"
-    r"|too large for model|reduce the length|input token count|exceeds? (the )?max(imum)? length|exceeded model token"
-    r"|inputs?`? (tokens|must have less)|longer than the (model|maximum)|too many (input )?tokens"
-    r"|prompt token count|string_above_max_length"
-)
-FILTERED = re.compile(
-    r"content.?(filter|policy|management|moderation)|responsibleai|content exists risk|data.?inspection"
-    r"|inappropriate content|flagged|moderation|safety system|usage policy|sensitive content"
-)
-UNKNOWN_MODEL = re.compile(
-    r"model_?not_?(found|exist|available)|invalid_model|model_decommissioned|not a valid model|no such model"
-    r'|not_found_error", "message": "model\b|"message": "model: [^"]{1,100}", "type": "not_found_error'
-    r"|(unknown|invalid) model\b|model not (found|exist)|unable to access model|no endpoints found"
-    r"|model\b.{0,120}?(does not exist|not found|doesn't exist|is not available|has been (deprecated|decommissioned))"
-)
-BUSY = re.compile(r"overload|capacity|\bbusy\b|unavailable|try again later|loading model")
-AUTH = re.compile(r"authentication_error|permission_error|invalid_?api_?key|incorrect api key")
-INVALID = re.compile(r"invalid_request|invalid request|badrequest|bad_request")
 
 
 @attrs.frozen(kw_only=True)
@@ -91,13 +86,15 @@ class Refusal:
     """What a server said of its refusal.
 
     :ivar message: for people; ``words`` everything it said, in lower case, for the tables above.
-    :ivar models: the models it says it knows.
+    :ivar models: the models it says it knows. :ivar is_page: it is a page for people, so that something else than a
+        model server sent it.
     """
 
     message: str
     code: str = ""
     words: str = ""
     models: tuple[str, ...] = ()
+    is_page: bool = False
 
 
 class FaultTable:
@@ -119,8 +116,12 @@ class FaultTable:
         """Return the fault that an answer without status 2xx is."""
         if answer.status < 400:
             return self._no_answer(answer)
-        refusal = self.refusal_in(_json_or_none(answer.body), answer.body)
-        return self._of(answer.status, refusal, wait_asked_s(answer.headers, now, refusal.words))
+        refusal = self.refusal_in(_value_in(answer), answer.body)
+        wait_s = wait_asked_s(answer.headers, now, refusal.words)
+        kind = _kind_of(answer.status, refusal)
+        if kind is _AUTH and refusal.is_page:
+            kind = _WALL
+        return self._fault(kind, answer.status, refusal, wait_s, "", answer.status in LOST_BY_GATEWAY)
 
     def in_success(self, value: Any, answer: Answer, now: datetime) -> ModelError:
         """Return the fault that an error object under status 2xx is."""
@@ -146,22 +147,22 @@ class FaultTable:
         """Return what an answer says is wrong, in whichever of the known shapes it says so."""
         if isinstance(value, list) and value:
             value = value[0]  # Gemini wraps its errors in a list
-        error = value
-        if isinstance(value, Mapping):
-            error = value.get("error") or value.get("detail") or value
-        if not isinstance(error, Mapping):
-            text = error if isinstance(error, str) else ""
-            models = tuple(_models_in(value))
-            return Refusal(message=self._short(text) or self._excerpt(body), words=text.lower(), models=models)
-        message = error.get("message")
-        text = message if isinstance(message, str) else json.dumps(error, ensure_ascii=False)
-        code = error.get("code")
-        return Refusal(
-            message=self._short(text),
-            code="" if code is None else str(code),
-            words=json.dumps(error, ensure_ascii=False).lower()[:4000],
-            models=tuple(_models_in(error)) or tuple(_models_in(value)),
-        )
+        error = _error_of(value) if isinstance(value, Mapping) else value
+        models = tuple(_models_in(error)) or tuple(_models_in(value))
+        if isinstance(error, Mapping):
+            code = next((error[key] for key in CODES if error.get(key) is not None), "")
+            text = said_in(error) or json.dumps(error, ensure_ascii=False)
+            return Refusal(message=self._short(text), code=str(code), words=words_of(error), models=models)
+        if isinstance(error, list):
+            text = "; ".join(map(_part_of_list, error[:MODELS_SHOWN]))
+            return Refusal(message=self._short(text) or self._excerpt(body), words=words_of(error), models=models)
+        if isinstance(error, str):
+            words = words_of(value) if isinstance(value, Mapping) else error.lower()
+            return Refusal(message=self._short(error) or self._excerpt(body), words=words, models=models)
+        shown = body[: 20 * EXCERPT_CHARACTERS].decode("utf-8", "replace")
+        is_page = shown.lstrip("\ufeff \r\n\t").startswith("<")
+        words = title_in(shown) if is_page else shown
+        return Refusal(message=self._excerpt(body), words=words.lower(), is_page=is_page)
 
     def _no_answer(self, answer: Answer) -> ModelError:
         """Return the fault of an answer that is neither an answer nor a refusal: mostly a redirect."""
@@ -171,13 +172,11 @@ class FaultTable:
         refusal = Refusal(message="neither an answer nor a refusal")
         return self._fault(_NO_ANSWER, answer.status, refusal, None, "", False)
 
-    def _of(self, status: int, refusal: Refusal, wait_s: float | None) -> ModelError:
-        return self._fault(_kind_of(status, refusal), status, refusal, wait_s, "", status in LOST_BY_GATEWAY)
-
     def _fault(
         self, found: _Kind, status: int, refusal: Refusal, wait_s: float | None, aside: str, maybe_billed: bool
     ) -> ModelError:
         kind, error_class, next_step = found
+        maybe_billed = maybe_billed or found is _NOTHING
         if error_class == "auth" and not self._origin.key:
             next_step = NO_KEY
         known = f", it names: {', '.join(map(self._short, refusal.models))}" if refusal.models else ""
@@ -199,11 +198,29 @@ class FaultTable:
         return " ".join(self._origin.scrub(storable(text)).split())[:EXCERPT_CHARACTERS]
 
 
-def _json_or_none(body: bytes) -> Any:
-    try:
-        return parse_json(body)
-    except (ValueError, RecursionError):
-        return None
+def _value_in(answer: Answer) -> Any:
+    """Return the value of a refusal's body, ``None`` where it is no JSON; some servers refuse in an event."""
+    with suppress(ValueError, RecursionError):
+        if looks_like_events(answer.headers.get("content-type", ""), answer.body):
+            return next((value for _, value in values_in(answer.body, parse_json) if isinstance(value, Mapping)), None)
+        return parse_json(answer.body)
+    return None
+
+
+def _error_of(value: Mapping[str, Any]) -> Any:
+    """Return the part of an object that says what is wrong."""
+    errors = value.get("errors")
+    first = errors[0] if isinstance(errors, list) and errors else None
+    return value.get("error") or first or value.get("detail") or mapping_in(value.get("base_resp")) or value
+
+
+def _part_of_list(error: Any) -> str:
+    """Return one of several errors in words, with the place in the request that it is about."""
+    if not isinstance(error, Mapping):
+        return str(error)
+    place = error.get("loc")
+    said = said_in(error) or words_of(error)
+    return f"{'.'.join(map(str, place))}: {said}" if isinstance(place, list) else said
 
 
 def _models_in(value: Any) -> Iterator[str]:
@@ -220,6 +237,12 @@ _Kind = tuple[type[ModelError], str, str]
 
 _QUOTA: _Kind = (QuotaError, "quota", "raise the account's limit, or wait until it is reset")
 _AUTH: _Kind = (FatalError, "auth", "check the key in {origin.key_env} and what it may use")
+_WALL: _Kind = (
+    FatalError,
+    "auth",
+    "a page and not a model server refused this: look at what stands between (a firewall, a sign-in), and at the url"
+    " of endpoint `{origin.name}`",
+)
 _MODEL: _Kind = (FatalError, "unknown_model", "set a model that endpoint `{origin.name}` has{known}")
 _LONG: _Kind = (PermanentError, "context_too_long", "send less at once, or lower max_tokens")
 _FILTERED: _Kind = (PermanentError, "filtered", "the server refuses this content")
@@ -229,6 +252,7 @@ _REDIRECT: _Kind = (
     "redirects are not followed with a key; set the url of endpoint `{origin.name}` to it",
 )
 _RATE: _Kind = (TransientError, "rate_limited", "try again later")
+_NOTHING: _Kind = (TransientError, "malformed", "write another json_mode under endpoint `{origin.name}` if it stays so")
 _TIMEOUT: _Kind = (TransientError, "timeout", "try again later")
 _BUSY: _Kind = (TransientError, "overloaded", "try again later")
 _SERVER: _Kind = (TransientError, "server", "try again later")
@@ -247,26 +271,36 @@ _WRONG_ADDRESS = frozenset({404, 405, 410, 421, 426})
 
 
 def _kind_of(status: int, refusal: Refusal) -> _Kind:
-    if status == 402 or QUOTA_CODE.search(refusal.words):
+    words = refusal.words
+    if status == 402 or QUOTA_CODE.search(words):
         return _QUOTA
     if status == 429:
-        says_quota = QUOTA_WORDS.search(refusal.words) and not RATE_WORDS.search(refusal.words)
-        return _QUOTA if says_quota else _RATE
-    return _client_fault(status, refusal.words) if status < 500 else _server_fault(status, refusal.words)
+        return _QUOTA if _says_quota(words) else _RATE
+    return _client_fault(status, words) if status < 500 else _server_fault(status, words)
+
+
+def _says_quota(words: str) -> bool:
+    """Whether a limit is one of the account, and not of the moment."""
+    return bool(A_DAY.search(words) or (QUOTA_WORDS.search(words) and not RATE_WORDS.search(words)))
 
 
 def _client_fault(status: int, words: str) -> _Kind:
     if status in _WHATEVER_IT_SAYS:
         return _WHATEVER_IT_SAYS[status]
-    if UNKNOWN_MODEL.search(words):
-        return _MODEL
-    if FILTERED.search(words):
-        return _FILTERED
+    if OTHER_PARAMETERS.search(words):
+        return mended(_BAD, words)
+    table = ((UNKNOWN_MODEL, _MODEL), (FILTERED, _FILTERED), (AUTH, _AUTH))
+    if kind := next((kind for pattern, kind in table if pattern.search(words)), None):
+        return kind
     if status == 403:
         return _AUTH
     if status == 413 or TOO_LONG.search(words):
         return _LONG
-    return _NOT_FOUND if status in _WRONG_ADDRESS else _mended(words)
+    if RATE_CODE.search(words):
+        return _RATE
+    if MADE_NOTHING.search(words):
+        return _NOTHING
+    return _NOT_FOUND if status in _WRONG_ADDRESS else mended(_BAD, words)
 
 
 def _server_fault(status: int, words: str) -> _Kind:
@@ -275,44 +309,18 @@ def _server_fault(status: int, words: str) -> _Kind:
     return _BUSY if status in OVERLOADED or BUSY.search(words) else _SERVER
 
 
-# What servers refuse of what is sent by default, and the setting that mends it.
-_MENDED: tuple[tuple[re.Pattern[str], str], ...] = (
-    (
-        re.compile(r"max_completion_tokens"),
-        'write rename = {{ max_tokens = "max_completion_tokens" }} under endpoint `{origin.name}`',
-    ),
-    (re.compile(r"stream_options|include_usage"), "write stream_usage = false under endpoint `{origin.name}`"),
-    (
-        re.compile(
-            r"(temperature|top_p)\b.{0,80}(support|deprecated|unexpected|both|permitted)|both.{0,20}temperature"
-        ),
-        'write drop = ["temperature", "top_p"] under its role',
-    ),
-    (
-        re.compile(r"response_format|json_schema|json_object|tool_choice|guided"),
-        "write another json_mode under endpoint `{origin.name}`; `planloom doctor` finds out which it heeds",
-    ),
-)
-
-
-def _mended(words: str) -> _Kind:
-    """Return the fault of a request that the server does not take, with the setting that changes it."""
-    kind, error_class, standard = _BAD
-    return kind, error_class, next((step for pattern, step in _MENDED if pattern.search(words)), standard)
-
-
 def _kind_by_words(words: str) -> _Kind:
-    if QUOTA_CODE.search(words):
+    if QUOTA_CODE.search(words) or _says_quota(words):
         return _QUOTA
-    if RATE_WORDS.search(words):
-        return _RATE
-    if BUSY.search(words):
-        return _BUSY
     table = (
+        (RATE_WORDS, _RATE),
+        (BUSY, _BUSY),
+        (TIMED_OUT, _TIMEOUT),
         (TOO_LONG, _LONG),
         (UNKNOWN_MODEL, _MODEL),
         (FILTERED, _FILTERED),
         (AUTH, _AUTH),
-        (INVALID, _mended(words)),
+        (NO_SUCH_ADDRESS, _NOT_FOUND),
+        (INVALID, mended(_BAD, words)),
     )
     return next((kind for pattern, kind in table if pattern.search(words)), _SERVER)

@@ -3,7 +3,7 @@
 ``Retry-After`` (seconds or a date) and ``retry-after-ms`` count first. Then the headers that say when a limit is reset,
 of those limits that are used up: ``x-ratelimit-reset-*`` as a duration (``6m0s``), as seconds or as a moment, and
 ``anthropic-ratelimit-*-reset`` as a moment. Then what the error says: Gemini's ``retryDelay``, ``resets_in_seconds``,
-``try again in 7m12s``, ``regain access on 2026-12-01 at 00:00 UTC``.
+``try again in 7m12s``, ``estimated_time``, ``regain access on 2026-12-01 at 00:00 UTC``.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ IN_SENTENCE = re.compile(
     rf'|"?retry_?delay"?: ?"({DURATION})"'
     r'|"resets_in_seconds": ?(\d+(?:\.\d+)?)'
     r'|"retry_after(?:_seconds)?": ?(\d+(?:\.\d+)?)'
+    r'|"estimated_time": ?(\d+(?:\.\d+)?)'
 )
 ON_DAY = re.compile(r"(?:access|resets?) on (\d{4}-\d\d-\d\d)(?: at (\d\d:\d\d)(?::\d\d)? utc)?")
 
