@@ -7,6 +7,7 @@ the place that called it.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from planlang import Call, PlanFailed, PlanRejected, Program, Vocabulary, Word
 from planlang import compile as compile_program
 
-from ._errors import ConfigurationError, did_you_mean
+from ._errors import ConfigurationError, Misuse, did_you_mean
 from ._given_files import text_of
 from ._signatures import signature_of
 from .kits import Kit, SavedPlan
@@ -24,7 +25,7 @@ from .runtime import host_of
 if TYPE_CHECKING:
     from .settings import Settings
 
-__all__ = ["SavedPrograms", "plan_digests", "plans_called", "plans_named", "saved_plans"]
+__all__ = ["SavedPrograms", "plan_digests", "plan_named", "plans_called", "plans_named", "saved_plans"]
 
 SUFFIX = ".plan"
 _FOLDER = "plans"
@@ -46,6 +47,27 @@ def saved_plans(kits: Iterable[Kit], settings: Settings) -> dict[str, SavedPlan]
         for path in sorted(folder.glob(f"*{SUFFIX}")):
             found[path.stem] = SavedPlan(name=path.stem, title=str(path), source=_text(path))
     return found
+
+
+def plan_named(given: str, plans: Mapping[str, SavedPlan]) -> SavedPlan | None:
+    """Return the saved plan that a person means, or ``None`` where they mean a file: by a name that ends in ``.plan``,
+    that has a folder before it, or that no saved plan has.
+
+    :raises Misuse: it means both, or neither.
+    """
+    if os.sep in given or (os.altsep and os.altsep in given) or given.endswith(SUFFIX):
+        return None
+    plan = plans.get(given)
+    if plan is None:
+        if not os.path.exists(given):
+            raise Misuse(f"there is no file {given}, and no saved plan of that name: {did_you_mean(given, plans)}")
+        return None
+    if os.path.isfile(given):
+        raise Misuse(
+            f"`{given}` is a saved plan ({plan.title}) and a file here; write {os.curdir}{os.sep}{given} for the file, "
+            "or rename that file to name the plan"
+        )
+    return plan
 
 
 def plans_called(source: str, names: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 from rich.console import Console
 
-from planloom import Misuse, PlanloomError, PlanRefused, did_you_mean
+from planloom import Misuse, PlanloomError, PlanRefused
 from planloom.clients import ModelError
 from planloom.desk import JobDesk, OnCap
 from planloom.jobs import PricedPlan, fact_sheet
@@ -17,6 +17,7 @@ from planloom.loom import Job, Outcome, RunControl
 from planloom.money import show_credits
 from planloom.plugins import Registry
 from planloom.resuming import target_facts
+from planloom.saved_plans import plan_named, saved_plans
 from planloom.settings import Settings
 from planloom_code import shown_path
 
@@ -124,7 +125,7 @@ def _written(desk: JobDesk, sheet: str, may_spend: int, anew: bool) -> WrittenPl
 
 
 def _priced(desk: JobDesk, options: AuditOptions, written: WrittenPlan | None) -> PricedPlan:
-    name, source = ("lead", written.source) if written else _saved(options.plan or "fixed")
+    name, source = ("lead", written.source) if written else _named(desk, options.plan)
     attempts = [attrs.asdict(attempt) for attempt in (written.attempts if written else ())]
     desk.job = attrs.evolve(desk.job, facts={**desk.job.facts, "plan_name": name, "planning": attempts})
     if source is None:
@@ -157,15 +158,14 @@ def _no_plan(written: WrittenPlan, cap: int) -> str:
     )
 
 
-def _saved(name: str) -> tuple[str, str]:
-    for plan in AUDIT.saved_plans:
-        if plan.name == name:
-            return plan.name, plan.source
-    path = Path(name)
-    if path.suffix == ".plan" or path.is_file():
-        try:
-            return str(path), path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise Misuse(f"cannot read the plan {path}: {error}; name a saved plan or a plan file") from error
-    known = [plan.name for plan in AUDIT.saved_plans]
-    raise Misuse(f"no saved plan is named `{name}`; {did_you_mean(name, known)}")
+def _named(desk: JobDesk, name: str | None) -> tuple[str, str]:
+    """Return name and text of a plan; the kit's own are what their names say, whatever the audited project keeps."""
+    own = {plan.name: plan for plan in AUDIT.saved_plans}
+    saved = own["fixed"] if name is None else plan_named(name, {**saved_plans((), desk.settings), **own})
+    if saved is not None:
+        return saved.name, saved.source
+    path = Path(name or "")
+    try:
+        return str(path), path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise Misuse(f"cannot read the plan {path}: {error}; name a saved plan or a plan file") from error

@@ -83,14 +83,14 @@ def test_what_is_no_file_is_refused_without_reading_it(tmp_path: Path, capsys: p
     for path in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
         code, _, remarks = told(capsys, "check", path)
         assert code == 2
-        assert f"{path} is not a file; name a plan file, or `-` for standard input" in remarks
+        assert f"{path} is not a file; name a plan file, a saved plan, or `-` for standard input" in remarks
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("gone.plan", "x" * 300):
         code, _, remarks = told(capsys, "check", tmp_path / name)
         assert code == 2
-        assert "name a plan file, or `-` for standard input" in remarks
+        assert "name a plan file, a saved plan, or `-` for standard input" in remarks
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read every file")

@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import attrs
 import click
 
 from planlang import check as check_source
 from planloom._errors import Misuse
 from planloom.kits import Kit
+from planloom.saved_plans import plan_named, saved_plans
 from planloom.visible import visible
 from planloom.wording import counted
 from planloom.words import build_vocabulary
@@ -21,20 +23,41 @@ from .app import App, settings_command
 if TYPE_CHECKING:
     from planlang import Problem
 
-__all__ = ["check", "plan_argument", "plan_name", "read_plan"]
+__all__ = ["GivenPlan", "check", "given_plan", "plan_argument"]
 
-plan_argument = click.argument("plan", metavar="FILE", type=click.Path(path_type=Path))
-_STANDARD_INPUT = Path("-")
+# Not a `Path`, which takes `./fixed` for `fixed`: the one is a file, the other may be a saved plan.
+plan_argument = click.argument("plan", metavar="PLAN", type=click.Path())
+_STANDARD_INPUT = "-"
 _LONGEST_BYTES = 1_000_000
 
 
-def read_plan(path: Path) -> str:
-    """Return a plan's text; the path ``-`` is standard input.
+@attrs.frozen
+class GivenPlan:
+    """A plan that a person named.
 
-    :raises Misuse: it is not a readable text file of at most a megabyte.
+    :ivar name: what it is called in messages.
     """
-    name = plan_name(path)
-    data = _read(path, name)
+
+    source: str
+    name: str
+
+
+def given_plan(app: App, given: str) -> GivenPlan:
+    """Return the plan that a person names: a file, a saved plan, or `-` for standard input.
+
+    :raises Misuse: there is none of that name or two, or it is no readable text of at most a megabyte.
+    """
+    if given == _STANDARD_INPUT:
+        return GivenPlan(_read_plan(given, "standard input"), "standard input")
+    saved = plan_named(given, saved_plans(app.registry.all("kit", Kit).values(), app.settings))
+    if saved is not None:
+        return GivenPlan(saved.source, saved.name)
+    name = str(Path(given))
+    return GivenPlan(_read_plan(given, name), name)
+
+
+def _read_plan(given: str, name: str) -> str:
+    data = _read(given, name)
     if len(data) > _LONGEST_BYTES:
         raise Misuse(f"{name} is larger than a megabyte; a plan has at most 32,000 characters")
     try:
@@ -43,43 +66,42 @@ def read_plan(path: Path) -> str:
         raise Misuse(f"{name} is not UTF-8 text: byte {error.start} cannot be read; save it as UTF-8") from error
 
 
-def plan_name(path: Path) -> str:
-    """Return what a plan's path is called in messages."""
-    return "standard input" if path == _STANDARD_INPUT else str(path)
-
-
-def _read(path: Path, name: str) -> bytes:
+def _read(given: str, name: str) -> bytes:
     """Return at most one byte more than a plan may have: what follows is never read, and may have no end."""
     try:
-        if path == _STANDARD_INPUT:
+        path = Path(given)
+        if given == _STANDARD_INPUT:
             return sys.stdin.buffer.read(_LONGEST_BYTES + 1)
         if not path.exists():
-            raise Misuse(f"there is no file {name}; name a plan file, or `-` for standard input")
+            raise Misuse(f"there is no file {name}; name a plan file, a saved plan, or `-` for standard input")
         if not path.is_file():
-            raise Misuse(f"{name} is not a file; name a plan file, or `-` for standard input")
+            raise Misuse(f"{name} is not a file; name a plan file, a saved plan, or `-` for standard input")
         with path.open("rb") as file:
             return file.read(_LONGEST_BYTES + 1)
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error)
-        raise Misuse(f"cannot read {name}: {said}; name a plan file, or `-` for standard input") from error
+        raise Misuse(
+            f"cannot read {name}: {said}; name a plan file, a saved plan, or `-` for standard input"
+        ) from error
 
 
 @click.command()
 @plan_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
 @settings_command
-def check(app: App, plan: Path, as_json: bool) -> int:
+def check(app: App, plan: str, as_json: bool) -> int:
     """Check a plan: every problem, its place, and what to write.
 
-    FILE is a plan, or `-` for standard input.
+    PLAN is a file, a saved plan's name, or `-` for standard input.
     """
-    source = read_plan(plan)
+    given = given_plan(app, plan)
+    source = given.source
     kits = tuple(app.registry.all("kit", Kit).values())
     problems = check_source(source, build_vocabulary(app.registry, app.settings, kits))
     if as_json:
         click.echo(json.dumps([problem._asdict() for problem in problems], indent=2))
     else:
-        _print_problems(problems, source, plan_name(plan))
+        _print_problems(problems, source, given.name)
     return 6 if any(problem.severity == "problem" for problem in problems) else 0
 
 

@@ -1,4 +1,4 @@
-"""``planloom rehearse`` and ``run``: a plan file from text to result."""
+"""``planloom rehearse`` and ``run``: a plan from text to result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from planloom.trust import require_trust
 from planloom.visible import visible
 from planloom.words import build_vocabulary
 
-from ._check import plan_argument, plan_name, read_plan
+from ._check import GivenPlan, given_plan, plan_argument
 from .app import (
     App,
     app_command,
@@ -71,7 +71,7 @@ def _plan_options(function: Any) -> Any:
 @app_command
 def rehearse(
     app: App,
-    plan: Path,
+    plan: str,
     target: str | None,
     pairs: tuple[str, ...],
     args_file: Path | None,
@@ -81,14 +81,14 @@ def rehearse(
 ) -> int:
     """Rehearse a plan: what it would need, for free.
 
-    FILE is a plan, or `-` for standard input.
+    PLAN is a file, a saved plan's name, or `-` for standard input.
     """
-    source, args = read_plan(plan), read_arguments(pairs, args_file)
-    kits = _kits_for(app, plan, source, target)
-    program, _ = compile_plan(source, build_vocabulary(app.registry, app.settings, kits), plan_name(plan))
+    given, args = given_plan(app, plan), read_arguments(pairs, args_file)
+    kits = _kits_for(app, given, target)
+    program, _ = compile_plan(given.source, build_vocabulary(app.registry, app.settings, kits), given.name)
     settings = app.settings
-    job = _job(app, plan, source, kits, target, args=args, cap=cap)
-    room = _room(app, job, source)
+    job = _job(app, given, kits, target, args=args, cap=cap)
+    room = _room(app, job, given.source)
     rehearsal = rehearse_program(
         program,
         registry=app.registry,
@@ -105,31 +105,29 @@ def rehearse(
         click.echo(json.dumps(rehearsal.as_json(), indent=2))
         return 6 if rehearsal.problems else 0
     basis = " at the default prices, since no model is configured" if settings.offline else ""
-    show_rehearsal(out_console(), rehearsal, f"Rehearsal of {plan_name(plan)}{basis}")
+    show_rehearsal(out_console(), rehearsal, f"Rehearsal of {given.name}{basis}")
     if rehearsal.problems:
         raise PlanRefused(f"the plan was refused: {rehearsal.problems[0]}")
     return 0
 
 
-def _kits_for(app: App, plan: Path, source: str, target: str | None) -> tuple[Kit, ...]:
+def _kits_for(app: App, plan: GivenPlan, target: str | None) -> tuple[Kit, ...]:
     """Return the kits that a plan uses.
 
     :raises Misuse: it lacks a target, or uses no kit and has one.
     """
-    check_target(app.registry, app.settings, source, plan_name(plan), target, "--target PATH")
-    return kits_in(app.registry, app.settings, source)
+    check_target(app.registry, app.settings, plan.source, plan.name, target, "--target PATH")
+    return kits_in(app.registry, app.settings, plan.source)
 
 
-def _job(
-    app: App, plan: Path, source: str, kits: tuple[Kit, ...], target: str | None, *, cap: int | None, **given: Any
-) -> Job:
+def _job(app: App, plan: GivenPlan, kits: tuple[Kit, ...], target: str | None, *, cap: int | None, **given: Any) -> Job:
     path, shown = _paths(target)
     return Job(
-        title=Path(plan_name(plan)).stem,
+        title=Path(plan.name).stem,
         kits=kits,
         works={kit.name: kit.open(target, {}) for kit in kits} if target else {},
         target=shown,
-        plan=plan_hash(source),
+        plan=plan_hash(plan.source),
         cap=app.settings.cap if cap is None else cap,
         facts=target_facts(path, shown),
         **given,
@@ -152,7 +150,7 @@ def _room(app: App, job: Job, source: str) -> Room:
 @click.command()
 @plan_argument
 @_plan_options
-@click.option("--title", metavar="TEXT", help="What to call the run (default: the plan's file name).")
+@click.option("--title", metavar="TEXT", help="What to call the run (default: the plan's name).")
 @repeat_option
 @refresh_option
 @run_options
@@ -162,7 +160,7 @@ def _room(app: App, job: Job, source: str) -> Room:
 @app_command
 def run(
     app: App,
-    plan: Path,
+    plan: str,
     target: str | None,
     pairs: tuple[str, ...],
     args_file: Path | None,
@@ -179,14 +177,14 @@ def run(
 ) -> int:
     """Check, rehearse and run a plan, and print its result.
 
-    FILE is a plan, or `-` for standard input.
+    PLAN is a file, a saved plan's name, or `-` for standard input.
     """
     settings = with_approval(app.settings, approve_up_to)
-    source, args = read_plan(plan), read_arguments(pairs, args_file)
-    kits = _kits_for(app, plan, source, target)
+    given, args = given_plan(app, plan), read_arguments(pairs, args_file)
+    kits = _kits_for(app, given, target)
     if target:
         require_trust(settings, Path(target), given=trust_config, ask=confirm if interactive() else None)
-    job = _job(app, plan, source, kits, target, args=args, cap=cap, repeat=repeat - 1, refresh=refresh)
+    job = _job(app, given, kits, target, args=args, cap=cap, repeat=repeat - 1, refresh=refresh)
     if title:
         job = attrs.evolve(job, title=title)
     desk = JobDesk(
@@ -198,7 +196,7 @@ def run(
         yes=yes,
         on_cap="wait" if at_cap == "wait" else "stop",
     )
-    priced = desk.price(source, plan_name(plan))
+    priced = desk.price(given.source, given.name)
     desk.approve(priced)
     if detach:
         return begin_detached(app, desk.leave(priced), at_cap)

@@ -38,7 +38,7 @@ from planloom.terminal import interactive
 from planloom.trust import require_trust
 from planloom.wording import counted
 
-from ._check import plan_name, read_plan
+from ._check import GivenPlan, given_plan
 from .app import CREDITS, App, app_command, argument_options, opened_store, read_arguments, say_console, trust_option
 from .running import approval_options, begin_detached, confirm, run_options, tell, with_approval, wrap_up
 
@@ -53,8 +53,7 @@ class _Wanted:
     """
 
     args: Mapping[str, Any]
-    plan: Path | None
-    source: str | None
+    plan: GivenPlan | None
     cap: int | None
     workers: int | None
     release_uncertain: bool
@@ -64,6 +63,11 @@ class _Wanted:
     yes: bool
     as_json: bool
     driver: str | None
+
+    @property
+    def source(self) -> str | None:
+        """The plan's text as it is given now."""
+        return None if self.plan is None else self.plan.source
 
     @property
     def on_cap(self) -> OnCap:
@@ -81,7 +85,7 @@ class _Wanted:
 @click.option("--workers", metavar="N", type=click.IntRange(1), help="How many workers it may have from now on.")
 @click.option("--release-uncertain", is_flag=True, help="Free what calls of unknown outcome keep charged.")
 @argument_options
-@click.option("--plan", metavar="FILE", type=click.Path(path_type=Path), help="The plan, if it changed.")
+@click.option("--plan", metavar="NAME|FILE", type=click.Path(), help="The plan, if it changed.")
 @click.option("--as-new-run", is_flag=True, help="Make a new run of what is there now; known answers stay free.")
 @run_options
 @approval_options
@@ -94,7 +98,7 @@ def resume(
     run: str,
     pairs: tuple[str, ...],
     args_file: Path | None,
-    plan: Path | None,
+    plan: str | None,
     approve_up_to: int | None,
     trust_config: bool,
     **given: Any,
@@ -104,8 +108,8 @@ def resume(
     RUN is an id that `planloom runs` lists: of a run that was stopped, cancelled, killed, held or failed, or that
     completed with holes.
     """
-    args, source = read_arguments(pairs, args_file), None if plan is None else read_plan(plan)
-    wanted = _Wanted(args=args, plan=plan, source=source, **given)
+    args, now = read_arguments(pairs, args_file), None if plan is None else given_plan(app, plan)
+    wanted = _Wanted(args=args, plan=now, **given)
     app = attrs.evolve(app, settings=with_approval(app.settings, approve_up_to))
     if wanted.driver is not None:
         # The terminal that it was begun from may close.
@@ -222,7 +226,7 @@ def _as_new_run(app: App, row: RunRow, job: Job, wanted: _Wanted) -> int:
     if wanted.workers is not None:
         app = attrs.evolve(app, settings=attrs.evolve(app.settings, workers=wanted.workers))
     desk = _desk(app, job, wanted)
-    priced: PricedPlan = desk.price(source, plan_name(wanted.plan) if wanted.plan else row.title)
+    priced: PricedPlan = desk.price(source, wanted.plan.name if wanted.plan else row.title)
     desk.approve(priced)
     if wanted.detach:
         return begin_detached(app, desk.leave(priced), wanted.at_cap)
