@@ -29,6 +29,7 @@ from .stores import Event
 from .wording import counted
 
 __all__ = [
+    "EventLines",
     "Progress",
     "approve",
     "event_text",
@@ -41,6 +42,7 @@ __all__ = [
 T = TypeVar("T")
 
 _FAILURES_SHOWN = 3
+_DROPPED_TOLD = 3
 _NO_WORKER = "no worker"
 # Windows knows no SIGHUP.
 _ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -136,6 +138,8 @@ def _way_on(outcome: Outcome) -> list[str]:
     if not missing:
         return []
     more = ", with a higher --cap," if outcome.status == "paused" and outcome.paused_at == AT_THE_BUDGET else ""
+    if any(phase.get("dropped") for phase in outcome.phases):
+        more = ", with --workers N,"
     return [f"`planloom resume {outcome.run_id}`{more} asks what is missing, and nothing twice"]
 
 
@@ -192,6 +196,21 @@ def event_text(event: Event) -> str:
     return ""
 
 
+class EventLines:
+    """The lines of one run's events. Of workers that are dropped only the first few have one: there may be hundreds."""
+
+    def __init__(self) -> None:
+        self._dropped = 0
+
+    def line(self, event: Event) -> str:
+        """Return an event's line; empty for what a person need not know."""
+        if event.type == "run.dropped":
+            self._dropped += 1
+            if self._dropped > _DROPPED_TOLD:
+                return "more workers are dropped, and counted" if self._dropped == _DROPPED_TOLD + 1 else ""
+        return event_text(event)
+
+
 def _spent(data: Mapping[str, Any]) -> str:
     spent, cap = (show_credits(micro_of(data[name])) for name in ("spent", "cap"))
     return f"{spent} of {cap} credits spent"
@@ -211,6 +230,7 @@ class Progress:
         self._control = control
         self._found = found
         self._credits = 0.0
+        self._lines = EventLines()
         self._live = Live(get_renderable=self._render, console=console, refresh_per_second=8, transient=True)
         self._shown = console.is_terminal
 
@@ -233,11 +253,11 @@ class Progress:
             case "run.agent_ended":
                 self._credits += float(event.data["credits"])
             case "run.phase_ended" if phase := self._phases().find(event.data["phase"]):
-                asked, holes = phase.done + phase.failed, f", HOLES {phase.failed}" if phase.failed else ""
+                asked, holes = phase.done + phase.failed, f", HOLES {phase.holes}" if phase.holes else ""
                 done = f"{phase.done} of {asked} done{holes}" if asked else _NO_WORKER
                 self._say(f"{phase.name}: {done}, {event.data['seconds']:.1f} s")
             case _:
-                self._say(event_text(event))
+                self._say(self._lines.line(event))
 
     def _phases(self) -> Phases:
         return self._control.phases or Phases()

@@ -22,6 +22,7 @@ from planloom.plugins import Registry, load_plugins
 from planloom.rehearsal import Rehearsal, rehearse
 from planloom.status import status_line
 from planloom.stores import RunRow
+from planloom.terminal import outcome_line
 from planloom.testing.looms import PRICE, loom_at, run_plan, settings_at
 from planloom.testing.loopback import LoopbackServer, Received, completion, json_answer
 from planloom.words import build_vocabulary, signature_of
@@ -244,6 +245,7 @@ def test_workers_beyond_the_limit_are_dropped_and_those_within_it_are_kept(play:
     (phase,) = row.facts["phases"]
     assert (phase["done"], phase["dropped"]) == (50, 50)
     assert "50 dropped" in line
+    assert f"`planloom resume {outcome.run_id}`, with --workers N, asks what is missing" in outcome_line(outcome)
 
 
 def test_a_run_that_dropped_workers_goes_on_under_a_higher_limit_and_pays_for_nothing_twice(play: Play) -> None:

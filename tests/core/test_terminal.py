@@ -13,7 +13,7 @@ from planloom._phases import Phases
 from planloom.cli._console import ForeignConsole
 from planloom.control import RunControl
 from planloom.stores import Event
-from planloom.terminal import Progress, event_text
+from planloom.terminal import EventLines, Progress, event_text
 
 SENTENCE = "the loop leaves out the last element " * 6
 
@@ -103,6 +103,16 @@ def test_a_dropped_worker_is_told_by_its_label_where_it_has_one(label: str, said
     assert event_text(Event(seq=1, t=0.0, type="run.dropped", data={"label": label, "limit": 1_000})) == said
 
 
+def test_of_many_dropped_workers_a_few_are_told_and_then_that_there_are_more() -> None:
+    lines = EventLines()
+    dropped = [
+        Event(seq=n, t=0.0, type="run.dropped", data={"label": f"scan {n}", "limit": 1_000}) for n in range(1, 600)
+    ]
+    told = [line for line in map(lines.line, dropped) if line]
+    assert told[0] == "dropped scan 1: the limit is 1,000 workers"
+    assert told[3:] == ["more workers are dropped, and counted"]
+
+
 @pytest.mark.parametrize(
     ("open_", "said"),
     [
@@ -113,6 +123,17 @@ def test_a_dropped_worker_is_told_by_its_label_where_it_has_one(label: str, said
 def test_an_account_that_answers_again_is_told_as_the_end_of_a_pause(open_: bool, said: str) -> None:
     data = {"endpoint": "main", "until": None, "reason": "no credit", "open": open_}
     assert event_text(Event(seq=1, t=0.0, type="run.breaker", data=data)) == said
+
+
+def test_a_phase_whose_workers_were_dropped_says_so_when_it_ends(terminal: Terminal) -> None:
+    control = scanned(started=1, done=1)
+    assert control.phases is not None
+    (phase,) = control.phases.all()
+    phase.dropped = 4
+    ended = Event(seq=1, t=0.0, type="run.phase_ended", data={"phase": "Scan", "agents": 1, "seconds": 1.5})
+    with Progress(ForeignConsole(terminal, forgiven=OSError), control) as progress:
+        progress.listener.on_event("run", ended)
+    assert "Scan: 1 of 1 done, HOLES 4, 1.5 s" in terminal.getvalue()
 
 
 def test_a_phase_that_ended_stays_on_the_terminal(terminal: Terminal) -> None:

@@ -24,6 +24,7 @@ __all__ = ["export", "runs", "show"]
 
 _SHOWN_CHARACTERS = 4_000
 _FAILED_SHOWN = 20
+_NAME_SHOWN = 120
 
 
 @click.command()
@@ -132,8 +133,13 @@ def _phases(phases: Sequence[Mapping[str, Any]]) -> Table:
         holes = sum(phase.get(key, 0) for key in missing)
         columns = [str(phase["started"]), f"{phase['done']} of {phase['started']}"]
         columns += [str(phase[key]) for key in missing[:-1]]
-        table.add_row(Text(phase["name"] or "(no phase)"), *columns, f"HOLES {holes}" if holes else "")
+        table.add_row(Text(_short(phase["name"] or "(no phase)")), *columns, f"HOLES {holes}" if holes else "")
     return table
+
+
+def _short(name: str) -> str:
+    # A column is as wide as its widest cell.
+    return name if len(name) <= _NAME_SHOWN else f"{name[: _NAME_SHOWN - 1]}…"
 
 
 def _print_result(row: RunRow) -> None:

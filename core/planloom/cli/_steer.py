@@ -14,8 +14,8 @@ from planloom.api import Run, open_with
 from planloom.exporting import event_line
 from planloom.money import credits_of, show_credits
 from planloom.outcomes import exit_code_of
-from planloom.stores import Books, Event
-from planloom.terminal import event_text
+from planloom.stores import Books
+from planloom.terminal import EventLines
 from planloom.visible import visible
 
 from .app import CREDITS, App, app_command, out_console
@@ -64,12 +64,12 @@ async def _print_events(run: Run) -> None:
 
 async def _watch(run: Run) -> None:
     """Show the status line as it changes, on a terminal, and a line for whatever a person should know."""
-    console, last = out_console(), run.last_event
+    console, last, lines = out_console(), run.last_event, EventLines()
     with Live(Text(run.status_line), console=console, transient=True, auto_refresh=False) as live:
         drawing = asyncio.ensure_future(_keep_drawing(live, run)) if console.is_terminal else None
         try:
             async for event in run.events(after=last):
-                _say(console, event)
+                _say(console, lines.line(event))
         finally:
             if drawing is not None:
                 drawing.cancel()
@@ -81,8 +81,7 @@ async def _keep_drawing(live: Live, run: Run) -> None:
         live.update(Text(run.status_line), refresh=True)
 
 
-def _say(console: Console, event: Event) -> None:
-    text = event_text(event)
+def _say(console: Console, text: str) -> None:
     if text:
         console.print(Text(visible(text)))
 
