@@ -243,15 +243,16 @@ class Planloom:
         known = saved_plans(loom.registry.all("kit", Kit).values(), loom.settings)
         if isinstance(plan, str) and plan in known:
             return known[plan].source, plan
-        if isinstance(plan, str) and ("\n" in plan or "=" in plan):
+        if isinstance(plan, str) and (not plan.strip() or "\n" in plan or "=" in plan):
             return plan, "plan"
         path = Path(plan)
         try:
             return text_of(path), path.stem
         except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
             saved = did_you_mean(str(plan), known)
             raise Misuse(
-                f"cannot read the plan {path}: {error}; name a plan file or a saved plan ({saved}), or give its text"
+                f"cannot read the plan {path}: {reason}; name a plan file or a saved plan ({saved}), or give its text"
             ) from error
 
     async def _begin_anew(

@@ -83,10 +83,10 @@ class RunHost:
     :param states: each kit's state for this run, by kit name.
     :param journal: takes what words that are not pure returned, by place: ``{"word": "budget", "value": 12.5}``.
     :param recorded: what an earlier start of this run wrote there: the plan decides now as it did then.
-    :ivar missing: the first of what the outcome lacks: workers that failed or were dropped, tasks and saved plans that
-        failed; each a ``kind``, a ``name`` and a ``reason``.
     :param threads: the threads of an earlier start, by the address of their worker.
     :param newest_thread: the highest number of any thread of it.
+    :ivar missing: the first of what the outcome lacks: workers that failed or were dropped, tasks and saved plans that
+        failed; each a ``kind``, a ``name`` and a ``reason``.
     """
 
     def __init__(

@@ -83,8 +83,10 @@ def test_a_plan_is_read_from_a_file_and_a_saved_one_by_its_name(play: Play, tmp_
     async def scenario(loom: Planloom, server: LoopbackServer) -> None:
         assert (await (await loom.start("ask"))).result == "ok: saved"
         assert (await (await loom.start(tmp_path / "here.plan"))).result == "ok: file"
-        with pytest.raises(Misuse, match=r"cannot read the plan asks: .*did you mean `ask`"):
+        with pytest.raises(Misuse, match=r"cannot read the plan asks: No such file or directory; .*did you mean `ask`"):
             await loom.start("asks")
+        with pytest.raises(PlanRefused, match=r"plan:1:1: PL\d+ .*`result`"):
+            await loom.start("")
 
     play(echo, scenario)
 
