@@ -25,7 +25,7 @@ from ._room import Room, room_for
 from .clients import ModelError
 from .former import Former
 from .gates import Decision
-from .jobs import PricedPlan, decide, estimate_key, price_plan, recalled_plan, require_roles, write_plan
+from .jobs import PricedPlan, decide, estimate_key, lead_has_begun, price_plan, recalled_plan, require_roles, write_plan
 from .kits import Finished, Kit
 from .lead import WrittenPlan
 from .loom import Job, Loom, Outcome, RunControl, ending_of, open_loom
@@ -82,7 +82,7 @@ class JobDesk:
         vocabulary = build_vocabulary(self.registry, self.settings, self.job.kits)
         key = planning_key(self.settings, self.job, kit, vocabulary, sheet)
         named = self.job.cap if budget is None else budget
-        planning = (None if anew else self._earlier_planning(key)) or Planning(cap=named, sheet=sheet)
+        planning = (None if anew else self._earlier_planning(key, kit, vocabulary)) or Planning(cap=named, sheet=sheet)
         if planning.source is None:
             self._keep_planning(key, planning)
             written = self._ask_lead(kit, vocabulary, planning.sheet, anew)
@@ -96,10 +96,21 @@ class JobDesk:
         self.planned = planning.written().spent
         return planning.written()
 
-    def _earlier_planning(self, key: str) -> Planning | None:
-        facts = self.recall(PLANNING, key)
-        planning = None if facts is None else Planning.from_facts(facts)
-        return planning if planning is not None and planning.cap <= self.job.cap else None
+    def _earlier_planning(self, key: str, kit: Kit, vocabulary: Vocabulary) -> Planning | None:
+        """Return what was planned before, unless that was for more money, or the lead has not begun: then what its
+        sheet says of the budget need not hold."""
+
+        async def main(loom: Loom) -> Planning | None:
+            facts = loom.recall(self.job, PLANNING, key)
+            if facts is None:
+                return None
+            planning = Planning.from_facts(facts)
+            if planning.cap > self.job.cap:
+                return None
+            has_begun = planning.source is not None or lead_has_begun(loom, self.job, kit, vocabulary, planning.sheet)
+            return planning if has_begun else None
+
+        return self._with_loom(main)
 
     def _keep_planning(self, key: str, planning: Planning) -> None:
         self._keep(planning.as_facts(key), sheet=planning.sheet)

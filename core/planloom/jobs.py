@@ -32,7 +32,7 @@ from .questions import Question, Reply, canonical_json, message_of
 from .rehearsal import Rehearsal, rehearse
 from .saved_plans import plan_digests, plans_called, plans_named, saved_plans
 from .scouts import Scout, compose_sheet
-from .settings import DEFAULT_PRICES, Settings
+from .settings import DEFAULT_PRICES, RoleSettings, Settings
 from .wording import counted
 from .words import build_vocabulary
 
@@ -45,6 +45,7 @@ __all__ = [
     "estimate_key",
     "fact_sheet",
     "kits_in",
+    "lead_has_begun",
     "messages_to_lead",
     "price_plan",
     "recalled_plan",
@@ -353,15 +354,25 @@ class _LeadDesk:
         self._asker = Asker(run="planning", thread="lead", started=lambda: None)
 
     async def ask(self, messages: Sequence[tuple[str, str]]) -> Reply:
-        question = Question(
-            endpoint=self._role.endpoint,
-            model=self._role.model,
-            messages=tuple(message_of(role, text) for role, text in messages),
-            parameters=self._role.parameters,
-        )
-        reply = await self._door.ask(question, self._role, self._asker)
+        reply = await self._door.ask(_question_to(self._role, messages), self._role, self._asker)
         self.spent += reply.price
         return reply
+
+
+def _question_to(role: RoleSettings, messages: Sequence[tuple[str, str]]) -> Question:
+    return Question(
+        endpoint=role.endpoint,
+        model=role.model,
+        messages=tuple(message_of(speaker, text) for speaker, text in messages),
+        parameters=role.parameters,
+    )
+
+
+def lead_has_begun(loom: Loom, job: Job, kit: Kit, vocabulary: Vocabulary, sheet: str) -> bool:
+    """Return whether the lead has answered the first question about this sheet."""
+    messages = messages_to_lead(loom.settings, job, kit, vocabulary, sheet)
+    question = _question_to(loom.settings.role("lead"), messages)
+    return loom.store.reply(question.fingerprint) is not None
 
 
 def require_roles(settings: Settings, rehearsal: Rehearsal) -> tuple[str, ...]:

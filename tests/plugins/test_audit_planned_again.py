@@ -94,6 +94,26 @@ def test_a_lead_that_stopped_at_the_cap_before_it_mended_its_plan_goes_on_from_t
     assert "budget: 0.3 credits" in leading.folder.newest().facts["sheet"]
 
 
+def test_a_lead_that_could_not_be_paid_is_told_the_budget_of_the_day_on_which_it_can(leading: Leading) -> None:
+    assert "cannot afford its first call" in leading.audit("--cap", "0.1", code=5)
+    leading.audit("--cap", "5")
+    assert "budget: 5 credits" in leading.folder.newest().facts["sheet"]
+
+
+def test_a_lead_plans_for_what_the_stores_cap_leaves_and_its_plan_goes_on_when_that_is_raised(
+    leading: Leading,
+) -> None:
+    leading.folder.run("store", "cap", "0.1")
+    assert "the job cannot afford its first call, which may cost 0.2: all jobs of the store" in leading.audit(code=5)
+    assert leading.asked == []
+    leading.folder.run("store", "cap", "4")
+    leading.audit("--yes")
+    assert "budget: 4 credits" in leading.asked[0]
+    leading.folder.run("store", "cap", "40")
+    assert "the plan that the lead wrote for a budget of 4.0 credits goes on" in leading.audit("--yes")
+    assert len(leading.asked) == 1
+
+
 def test_a_plan_that_was_too_dear_is_taken_when_there_is_money_for_it(leading: Leading) -> None:
     assert "would stop at the budget" in leading.audit("--cap", "0.9", code=6)
     asked = len(leading.asked)
