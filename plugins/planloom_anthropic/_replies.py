@@ -84,10 +84,10 @@ def read_reply(answer: Answer, question: Question, seconds: float, faults: Fault
             raise faults.in_success(value, answer, now)
         raise faults.malformed(answer, "no content")
     text = faults.without_key(storable(_text_of(content, question)))
-    reason = (text_in(value.get("stop_reason")) or "").lower()
+    reason = faults.without_key(text_in(value.get("stop_reason")) or "").lower()
     return Reply(
         text=text,
-        finish_reason=faults.without_key(FINISH_REASONS.get(reason, reason)) or None,
+        finish_reason=FINISH_REASONS.get(reason, reason) or None,
         usage=_usage(mapping_in(value.get("usage")), text),
         seconds=seconds,
         model=faults.without_key(text_in(value.get("model")) or question.model),

@@ -96,7 +96,7 @@ def read_reply(answer: Answer, model: str, seconds: float, faults: FaultTable, n
         raise faults.in_success(choice, answer, now)
     return Reply(
         text=text,
-        finish_reason=faults.without_key(_finish_reason(choice, message) or "") or None,
+        finish_reason=_finish_reason(faults.without_key(text_in(reason_in(choice)) or ""), message),
         usage=_usage(value.get("usage"), text),
         seconds=seconds,
         model=faults.without_key(text_in(value.get("model")) or model),
@@ -128,12 +128,11 @@ def _first_choice(value: Any) -> Mapping[str, Any] | None:
     return choice if left or isinstance(held, Mapping) else None
 
 
-def _finish_reason(choice: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:
-    said = text_in(reason_in(choice))
-    reason = said.lower().partition(":")[0] if said else None  # Gemini: `content_filter: RECITATION`
-    if reason in (None, "stop") and _is_refusal(message):
+def _finish_reason(said: str, message: Mapping[str, Any]) -> str | None:
+    reason = said.lower().partition(":")[0]  # Gemini: `content_filter: RECITATION`
+    if reason in ("", "stop") and _is_refusal(message):
         return "content_filter"
-    return FINISH_REASONS.get(reason, reason) if reason else None
+    return FINISH_REASONS.get(reason, reason) or None
 
 
 def _is_refusal(message: Mapping[str, Any]) -> bool:

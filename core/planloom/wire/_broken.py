@@ -86,6 +86,10 @@ def _reason(cause: Exception, origin: Origin) -> str:
         return f"no connection within {origin.timeouts.connect:g} s"
     if isinstance(cause, aiohttp.ClientHttpProxyError):
         return f"it answered {cause.status} ({origin.scrub(cause.message)[:LONGEST_REASON]})"
+    if isinstance(cause, aiohttp.ClientPayloadError):
+        return "it hung up in the middle of it"
+    if isinstance(cause, aiohttp.ServerDisconnectedError):
+        return "it hung up without a word"
     said = _of_system(cause.os_error) if isinstance(cause, aiohttp.ClientConnectorError) else str(cause)
     said = said.removeprefix("[Errno None] ") or type(cause).__name__
     return " ".join(origin.scrub(said).split())[:LONGEST_REASON]

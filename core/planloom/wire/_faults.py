@@ -192,7 +192,9 @@ class FaultTable:
 
     def _excerpt(self, body: bytes) -> str:
         """Return the first 200 characters of a body on one line, without the key."""
-        return self._short(body[: 20 * EXCERPT_CHARACTERS].decode("utf-8", "replace")) or "(nothing)"
+        most = 20 * EXCERPT_CHARACTERS
+        shown = body[: most + len(self._origin.key)].decode("utf-8", "replace")
+        return self._short(self._origin.scrub(shown)[:most]) or "(nothing)"  # no key is cut in the middle
 
     def _short(self, text: str) -> str:
         return " ".join(self._origin.scrub(storable(text)).split())[:EXCERPT_CHARACTERS]
