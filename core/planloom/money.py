@@ -35,10 +35,10 @@ def credits_of(micro: int) -> float:
 
 
 def show_credits(micro: int) -> str:
-    """Return micro-credits as text with one decimal, or as many as a small amount needs to be seen."""
+    """Return micro-credits as text with one decimal, two where that says more, or as many as a small amount needs."""
     value = micro / MICRO
     if value == 0 or abs(value) >= 0.05:
-        return f"{value:.1f}"
+        return f"{value:.2f}".removesuffix("0")
     return f"{value:.6f}".rstrip("0")
 
 

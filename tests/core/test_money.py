@@ -47,11 +47,23 @@ def test_cached_input_costs_as_much_as_other_input_unless_a_price_says_otherwise
 
 @pytest.mark.parametrize(
     ("micro", "shown"),
-    [(0, "0.0"), (MICRO // 5, "0.2"), (49 * MICRO // 10, "4.9"), (1, "0.000001"), (12_300, "0.0123")],
+    [
+        (0, "0.0"),
+        (MICRO // 5, "0.2"),
+        (49 * MICRO // 10, "4.9"),
+        (59 * MICRO // 100, "0.59"),
+        (1, "0.000001"),
+        (12_300, "0.0123"),
+    ],
 )
 def test_an_amount_is_shown_so_that_it_can_be_seen(micro: int, shown: str) -> None:
     assert show_credits(micro) == shown
     assert credits_of(micro) == float(shown)
+
+
+@pytest.mark.parametrize(("micro", "shown"), [(4_963_000, "4.96"), (2_996_000, "3.0"), (12 * MICRO, "12.0")])
+def test_of_an_amount_no_more_than_hundredths_are_shown(micro: int, shown: str) -> None:
+    assert show_credits(micro) == shown
 
 
 @given(st.integers(0, 10**12))
