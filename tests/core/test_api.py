@@ -15,7 +15,7 @@ import pytest
 import planloom
 from planloom import JournalDiverged, Misuse, Outcome, PlanHeld, Planloom, PlanRefused
 from planloom.testing.folders import CONFIG
-from planloom.testing.loopback import LoopbackServer, Received, Script, completion, json_answer
+from planloom.testing.loopback import LoopbackServer, Received, Script, completion, echo, json_answer
 
 Scenario = Callable[[Planloom, LoopbackServer], Coroutine[Any, Any, None]]
 Play = Callable[[Script, Scenario], None]
@@ -43,10 +43,6 @@ def play(tmp_path: Path) -> Play:
         asyncio.run(main())
 
     return play_one
-
-
-def echo(request: Received) -> Any:
-    return completion(f"ok: {request.question}")
 
 
 def refused() -> Any:

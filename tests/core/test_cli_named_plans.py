@@ -10,13 +10,9 @@ from pathlib import Path
 import pytest
 
 from planloom.testing.folders import Folder
-from planloom.testing.loopback import Received, Served, completion, serving
+from planloom.testing.loopback import echo, serving
 
 GREET = 'result = agent("greet " + args["name"])\n'
-
-
-def echo(request: Received) -> Served:
-    return completion(f"ok: {request.question}")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 
 from planloom.stores import Store
 from planloom.testing.folders import Folder
-from planloom.testing.loopback import Received, Script, completion, json_answer, serving
+from planloom.testing.loopback import Received, Script, echo, json_answer, serving
 
 MakeFolder = Callable[..., Folder]
 
@@ -39,10 +39,6 @@ def folder_with(tmp_path: Path) -> Iterator[MakeFolder]:
             return folder
 
         yield make
-
-
-def echo(request: Received) -> Any:
-    return completion(f"ok: {request.question}")
 
 
 def slow_echo(request: Received) -> Any:

@@ -14,7 +14,7 @@ import pytest
 
 from planloom.stores import RunHolder
 from planloom.testing.folders import Folder
-from planloom.testing.loopback import Received, Script, completion, serving
+from planloom.testing.loopback import Received, Script, completion, echo, serving
 
 MakeFolder = Callable[..., Folder]
 
@@ -48,10 +48,6 @@ def _kill_driver(folder: Folder) -> None:
 
 def driver_of(folder: Folder) -> RunHolder | None:
     return folder.store(lambda store: store.driver(store.runs(1)[0].id) if store.runs(1) else None)
-
-
-def echo(request: Received) -> Any:
-    return completion(f"ok: {request.question}")
 
 
 def slow_echo(request: Received) -> Any:

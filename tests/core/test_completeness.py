@@ -24,7 +24,7 @@ from planloom.status import status_line
 from planloom.stores import RunRow
 from planloom.terminal import outcome_line
 from planloom.testing.looms import PRICE, loom_at, run_plan, settings_at
-from planloom.testing.loopback import LoopbackServer, Received, completion, json_answer
+from planloom.testing.loopback import LoopbackServer, Received, completion, echo, json_answer
 from planloom.words import build_vocabulary, signature_of
 
 Left = tuple[Outcome, RunRow, str]
@@ -54,10 +54,6 @@ def play(registry: Registry, tmp_path: Path) -> Play:
         return asyncio.run(main())
 
     return run
-
-
-def echo(request: Received) -> Any:
-    return completion(f"ok: {request.question}")
 
 
 def refusing(*texts: str) -> Any:

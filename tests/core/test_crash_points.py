@@ -14,13 +14,9 @@ import pytest
 from planloom.api import Planloom, open_with
 from planloom.plugins import load_plugins
 from planloom.testing.looms import settings_at
-from planloom.testing.loopback import LoopbackServer, Received, completion, serving
+from planloom.testing.loopback import LoopbackServer, echo, serving
 
 MOST_WRITES = 40
-
-
-def echo(request: Received) -> Any:
-    return completion(f"ok: {request.question}")
 
 
 def dies_after(store: Path, server: LoopbackServer, writes: int) -> str:

@@ -25,7 +25,7 @@ from planloom.money import micro_of
 from planloom.plugins import Registry, load_plugins
 from planloom.stores import Event
 from planloom.testing.looms import loom_at, run_plan, settings_at
-from planloom.testing.loopback import LoopbackServer, Received, Script, completion, json_answer
+from planloom.testing.loopback import LoopbackServer, Received, Script, completion, echo, json_answer
 from planloom.words import build_vocabulary
 from planloom_data import schema
 
@@ -57,10 +57,6 @@ def play(registry: Registry, tmp_path: Path) -> Play:
         return asyncio.run(main())
 
     return run
-
-
-def echo(request: Received) -> Any:
-    return completion(f"ok: {request.question}")
 
 
 def refused(status: int, **headers: str) -> Any:

@@ -19,7 +19,7 @@ from planloom.front_door import Mode
 from planloom.money import Price, credits_of
 from planloom.questions import Reply
 from planloom.testing.doors import BUDGET, ENDPOINT, Doorway, doorway, worker_role
-from planloom.testing.loopback import LoopbackServer, Received, Script, completion, dropped, html, json_answer
+from planloom.testing.loopback import LoopbackServer, Received, Script, completion, dropped, echo, html, json_answer
 from planloom_openai import open_client
 from planloom_sqlite import open_store
 
@@ -44,10 +44,6 @@ def at_the_door(tmp_path: Path, script: Script, scenario: Scenario, **options: A
             await scenario(door, server)
 
     asyncio.run(play())
-
-
-def echo(request: Received) -> Any:
-    return completion(f"ok: {request.question}")
 
 
 def refused(status: int, **headers: str) -> Any:

@@ -11,15 +11,11 @@ import pytest
 from planloom.clients import ModelError
 from planloom.questions import Reply
 from planloom.testing.doors import BUDGET, Doorway, at_the_door
-from planloom.testing.loopback import LoopbackServer, Received, Served, completion, json_answer
+from planloom.testing.loopback import LoopbackServer, Received, Served, completion, echo, json_answer
 
 SPEED = 100.0
 FORTY = [f"q{n}" for n in range(40)]
 HUNDRED = [f"q{n}" for n in range(100)]
-
-
-def echo(request: Received) -> Served:
-    return completion(f"ok: {request.question}")
 
 
 def refused(status: int, **headers: str) -> Served:

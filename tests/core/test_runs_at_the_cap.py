@@ -15,7 +15,7 @@ from planloom.api import open_with
 from planloom.money import MICRO, Price
 from planloom.plugins import load_plugins
 from planloom.testing.looms import settings_at
-from planloom.testing.loopback import LoopbackServer, Received, Script, completion
+from planloom.testing.loopback import LoopbackServer, Script, echo
 
 Scenario = Callable[[Planloom, LoopbackServer], Coroutine[Any, Any, None]]
 Play = Callable[..., None]
@@ -43,10 +43,6 @@ def play(tmp_path: Path) -> Play:
         asyncio.run(main())
 
     return play_one
-
-
-def echo(request: Received) -> Any:
-    return completion(f"ok: {request.question}")
 
 
 def test_parallel_workers_share_one_cap(play: Play) -> None:

@@ -9,20 +9,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from planloom.money import MICRO
 from planloom.testing.doors import BUDGET, Doorway, at_the_door
 from planloom.testing.folders import Folder
-from planloom.testing.loopback import LoopbackServer, Received, completion, serving
+from planloom.testing.loopback import LoopbackServer, completion, echo, serving
 
 TEN = 'phase("Ask")\nresult = parallel([lambda i=i: agent(f"{args["name"]} {i}") for i in range(10)])\n'
-
-
-def echo(request: Received) -> Any:
-    return completion(f"ok: {request.question}")
 
 
 @pytest.fixture

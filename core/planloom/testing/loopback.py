@@ -37,6 +37,7 @@ __all__ = [
     "chunk_stream",
     "completion",
     "dropped",
+    "echo",
     "event_stream",
     "html",
     "json_answer",
@@ -95,8 +96,8 @@ class Received:
 Script = Served | Sequence[Served] | Callable[[Received], Served]
 
 
-def _echo(request: Received) -> Served:
-    """Answer in the dialect of the request, streamed where it wants that."""
+def echo(request: Received) -> Served:
+    """Return `ok:` and the question, in the dialect of the request, streamed where it wants that."""
     text = f"ok: {request.question}"
     if request.target.endswith("/messages"):
         return message_stream([text]) if request.wants_stream else message(text)
@@ -125,7 +126,7 @@ class LoopbackServer:
     :ivar faults: what the script itself raised; the first is raised again when the server closes.
     """
 
-    def __init__(self, script: Script = _echo) -> None:
+    def __init__(self, script: Script = echo) -> None:
         self.answer = _as_function(script)
         self.total = self.in_flight = self.max_in_flight = self.abandoned = self.connections = 0
         self.asked: Counter[str] = Counter()
@@ -313,7 +314,7 @@ def _pieces(answer: Served) -> Iterator[bytes]:
 
 
 @contextmanager
-def serving(script: Script = _echo) -> Iterator[LoopbackServer]:
+def serving(script: Script = echo) -> Iterator[LoopbackServer]:
     """Run a loopback server in a thread of its own."""
     server, ready, stop = LoopbackServer(script), threading.Event(), asyncio.Event()
     faults: list[BaseException] = []

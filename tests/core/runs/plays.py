@@ -7,15 +7,11 @@ from typing import Any
 
 from planloom.loom import Loom, Outcome
 from planloom.stores import Event
-from planloom.testing.loopback import LoopbackServer, Received, Script, completion, json_answer
+from planloom.testing.loopback import LoopbackServer, Received, Script, echo, json_answer
 
 Scenario = Callable[[Loom, LoopbackServer], Coroutine[Any, Any, None]]
 
 Play = Callable[..., None]
-
-
-def echo(request: Received) -> Any:
-    return completion(f"ok: {request.question}")
 
 
 def refusing(*texts: str) -> Script:

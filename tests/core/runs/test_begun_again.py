@@ -15,9 +15,9 @@ from planloom.listeners import Listener
 from planloom.loom import Job, Loom, RunControl
 from planloom.stores import Event
 from planloom.testing.looms import run_plan
-from planloom.testing.loopback import LoopbackServer, Received, completion
+from planloom.testing.loopback import LoopbackServer, Received, completion, echo
 
-from .plays import ONE, Play, echo, refusing
+from .plays import ONE, Play, refusing
 
 
 def test_workers_that_failed_are_asked_again_and_the_rest_comes_from_the_ledger(play: Play) -> None:

@@ -17,10 +17,10 @@ from planloom.money import micro_of
 from planloom.status import status_line
 from planloom.stores import Event, RunRow, ThreadRow
 from planloom.testing.looms import run_plan
-from planloom.testing.loopback import LoopbackServer, Received, completion, json_answer
+from planloom.testing.loopback import LoopbackServer, Received, completion, echo, json_answer
 from planloom.words import build_vocabulary
 
-from .plays import Play, echo, events, refusing
+from .plays import Play, events, refusing
 
 FIVE = 'phase("Ask")\nresult = parallel([lambda i=i: agent(f"q{i}") for i in range(5)])\n'
 SPOKEN = ("run.agent_started", "run.agent_ended")

@@ -10,9 +10,9 @@ from planloom.listeners import Listener
 from planloom.loom import Loom, RunControl
 from planloom.stores import Event
 from planloom.testing.looms import run_plan
-from planloom.testing.loopback import LoopbackServer, Received
+from planloom.testing.loopback import LoopbackServer, Received, echo
 
-from .plays import Play, echo
+from .plays import Play
 
 RACED = 'first = race([lambda: agent("hangs"), lambda: agent("fast")])\nresult = [first, agent("after")]\n'
 

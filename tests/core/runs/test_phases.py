@@ -6,9 +6,9 @@ from collections import Counter
 
 from planloom.loom import Loom
 from planloom.testing.looms import run_plan
-from planloom.testing.loopback import LoopbackServer
+from planloom.testing.loopback import LoopbackServer, echo
 
-from .plays import Play, echo, events
+from .plays import Play, events
 
 
 def test_a_workers_phase_is_that_of_the_task_that_called_it(play: Play) -> None:

@@ -13,9 +13,9 @@ from planloom.kits import Kit, Prompt
 from planloom.loom import Job, Loom, run_id_of
 from planloom.plugins import Registry
 from planloom.testing.looms import run_plan
-from planloom.testing.loopback import LoopbackServer, Received, json_answer
+from planloom.testing.loopback import LoopbackServer, Received, echo, json_answer
 
-from .plays import ONE, Play, echo, events
+from .plays import ONE, Play, events
 
 
 def test_one_worker_in_one_phase_gives_six_events(play: Play) -> None:

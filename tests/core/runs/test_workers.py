@@ -8,9 +8,9 @@ from contextlib import closing
 
 from planloom.loom import Loom, RunControl
 from planloom.testing.looms import run_plan
-from planloom.testing.loopback import LoopbackServer, json_answer
+from planloom.testing.loopback import LoopbackServer, echo, json_answer
 
-from .plays import Play, echo, events, refusing
+from .plays import Play, events, refusing
 
 
 async def watched(loom: Loom, server: LoopbackServer) -> None:

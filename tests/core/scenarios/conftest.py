@@ -17,7 +17,7 @@ import pytest
 
 from planloom.cli import main
 from planloom.testing.folders import Folder
-from planloom.testing.loopback import Received, Script, Served, completion, serving
+from planloom.testing.loopback import Script, echo, serving
 
 ONE = 'result = agent("is it so?")\n'
 
@@ -64,10 +64,6 @@ def _fit(ended: Ended) -> Ended:
         assert "Traceback" not in said
         assert "a fault of planloom itself" not in said
     return ended
-
-
-def echo(request: Received) -> Served:
-    return completion(f"ok: {request.question}")
 
 
 @pytest.fixture
