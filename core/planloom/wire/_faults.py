@@ -177,7 +177,7 @@ class FaultTable:
     ) -> ModelError:
         kind, error_class, next_step = found
         maybe_billed = maybe_billed or found is _NOTHING
-        if error_class == "auth" and not self._origin.key:
+        if found is _AUTH and not self._origin.key:
             next_step = NO_KEY
         known = f", it names: {', '.join(map(self._short, refusal.models))}" if refusal.models else ""
         separator = " " if aside else ": "
