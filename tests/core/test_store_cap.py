@@ -76,7 +76,7 @@ def test_what_is_answered_is_no_matter_of_the_stores_cap(folder: Folder) -> None
     code, remarks = run(folder, "first")
     assert code == 4
     assert (
-        "at most 2.0 credits in 9 of 10 rehearsals, above the 0.7 that pass by themselves; its budget is the 2.0 "
+        "at most 2.0 credits in 9 of 10 rehearsals, above the 0.67 that pass by themselves; its budget is the 2.0 "
         "credits that `planloom store cap` leaves for it; approve it with --yes, or with --approve-up-to 2"
     ) in remarks
     assert run(folder, "first", "--approve-up-to", "2")[0] == 0
