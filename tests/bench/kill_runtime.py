@@ -201,7 +201,8 @@ async def _opened_again(copy: Path) -> list[str]:
 
 def until_it_is_whole(run: KilledRun, counts: Counts, kills: int) -> None:
     """Kill a run again and again until it is whole; count what was asked more than once."""
-    moments = random.Random(counts.kills)
+    # Of each run others: one that is whole before its moment comes must not be followed by the same for ever.
+    moments = random.Random(counts.runs)
     with serving(run.answer) as server:
         for _ in itertools.count():
             before = Counter(server.asked)
