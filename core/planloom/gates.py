@@ -37,7 +37,9 @@ class Decision:
 class Gate:
     """An approval policy.
 
-    :ivar decide: judges a rehearsal against the budget's cap in micro-credits and the gate's settings.
+    :ivar decide: judges a rehearsal against the budget in micro-credits (the smaller of the job's cap and what a cap of
+        the store leaves for it) and the gate's settings. What the store may not be able to pay for is asked about the
+        job's cap alone, and held where that approves it.
     """
 
     name: str
