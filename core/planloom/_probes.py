@@ -19,18 +19,19 @@ from ._disk import Disk
 from ._errors import PlanloomError
 from ._pauses import Pauses
 from ._structured import read_answer, without_thinking
-from .clients import ClientPlugin, Endpoint, ModelClient
+from .clients import ClientPlugin, Endpoint, ModelClient, PermanentError
 from .front_door import Asker, FrontDoor
 from .loom import Loom
 from .questions import Question, Reply, message_of
 from .settings import RoleSettings
 from .workers import Schema
 
-__all__ = ["Examined", "Probe", "Target", "examine", "probes_of", "worst_of"]
+__all__ = ["MOST_TOKENS", "UNKNOWN", "WORKS", "Examined", "Probe", "Target", "examine", "probes_of", "worst_of"]
 
 MOST_TOKENS = 1_000  # room for a model that thinks before it says one word
 WORKS = "works"
 IGNORED = "ignored: the answer has another shape"
+UNKNOWN = "not known"
 
 _ANSWER = "Answer with the single word: ready"
 _PRIME = "Is 7 a prime number?"
@@ -86,9 +87,10 @@ class Examined:
 
     :ivar error: why it gave no answer; then nothing else is known.
     :ivar model: as the server named it. :ivar counts: the counts that it sent.
+    :ivar unfinished: why the answer to the plain question was not whole, empty where it was; then no other is asked.
     :ivar thinking: how it thinks before it answers, empty where it does not seem to.
-    :ivar json_modes: for each way to ask for JSON, ``works`` or why not. :ivar streaming: the same for both ways to
-        send an answer, ``streamed`` and ``whole``.
+    :ivar json_modes: for each way to ask for JSON, ``works``, why not, or that it is ``not known`` and why.
+    :ivar streaming: the same for both ways to send an answer, ``streamed`` and ``whole``.
     """
 
     target: Target
@@ -96,6 +98,7 @@ class Examined:
     seconds: float = 0.0
     model: str = ""
     counts: Mapping[str, int] = attrs.field(factory=dict)
+    unfinished: str = ""
     thinking: str = ""
     json_modes: Mapping[str, str] = attrs.field(factory=dict)
     streaming: Mapping[str, str] = attrs.field(factory=dict)
@@ -141,20 +144,23 @@ def worst_of(target: Target) -> int:
 
 
 async def examine(loom: Loom, budget: str, target: Target) -> Examined:
-    """Ask a target what there is to ask; when the plain question fails, no other is asked."""
+    """Ask a target what there is to ask; when the plain question brings no whole answer, no other is asked."""
     plain, *others = probes_of(target)
     reply = await _ask(loom, budget, target, plain)
     if isinstance(reply, PlanloomError):
         return Examined(target=target, error=reply)
+    if not reply.whole:
+        others = []
     said = {probe.about: _verdict(probe, await _ask(loom, budget, target, probe)) for probe in others}
     streaming: dict[str, str] = {about: said[about] for about in ("streamed", "whole") if about in said}
-    if streaming:
+    if reply.whole and streaming:
         streaming["streamed" if _streams(target) else "whole"] = WORKS
     return Examined(
         target=target,
         seconds=reply.seconds,
         model=reply.model,
         counts={name: count for name, count in attrs.asdict(reply.usage).items() if count is not None},
+        unfinished="" if reply.whole else f"{reply.finish_reason or 'none said'}",
         thinking=_thinking(reply),
         json_modes={about: said[about] for about in ("json_schema", "json_object") if about in said},
         streaming=streaming,
@@ -198,14 +204,18 @@ def _door(loom: Loom, budget: str, client: ModelClient) -> FrontDoor:
 
 
 def _verdict(probe: Probe, reply: Reply | PlanloomError) -> str:
-    if isinstance(reply, PlanloomError):
+    if isinstance(reply, PermanentError):
         return f"refused: {reply}"
+    if isinstance(reply, PlanloomError):
+        return f"{UNKNOWN}: {reply}"
+    if not reply.whole:
+        return f"{UNKNOWN}: no whole answer (finish reason {reply.finish_reason})"
     if probe.about == "json_schema":
         return WORKS if read_answer(reply.text, _UNMENTIONED).ok else IGNORED
     if probe.about == "json_object":
         bare = reply.text.strip().startswith("{")
         return WORKS if bare and read_answer(reply.text, _MENTIONED).ok else IGNORED
-    return WORKS if reply.whole else f"no whole answer (finish reason {reply.finish_reason})"
+    return WORKS
 
 
 def _thinking(reply: Reply) -> str:

@@ -16,7 +16,7 @@ import attrs
 
 from ._errors import ConfigurationError, PlanloomError
 from ._machine_slots import SlotFile, open_slot_file
-from ._probes import WORKS, Examined, Target, examine, worst_of
+from ._probes import MOST_TOKENS, UNKNOWN, WORKS, Examined, Target, examine, worst_of
 from .clients import ClientPlugin
 from .loom import open_loom
 from .money import Price
@@ -244,6 +244,8 @@ def _about_answers(found: Examined) -> Iterator[Check]:
         return
     yield Check(name=name, said=f"answered in {found.seconds:.1f} s as {found.model}")
     yield _about_counts(name, found)
+    if found.unfinished:
+        yield _about_unfinished(name, found)
     yield from _about_json(name, found)
     yield from _about_streaming(name, found)
     if found.thinking:
@@ -263,12 +265,26 @@ def _about_counts(name: str, found: Examined) -> Check:
     return Check(name=name, said=said)
 
 
+def _about_unfinished(name: str, found: Examined) -> Check:
+    """Say that it gave no whole answer to the plainest question, after which no other was asked."""
+    if found.unfinished == "length":
+        most = min(MOST_TOKENS, int(found.target.role.parameters.get("max_tokens", MOST_TOKENS)))
+        said = f"its answer was cut at {most:,} tokens before it was whole, and nothing else was asked"
+        step = f"give a model that thinks first more than that as max_tokens of role {found.target.role.name}"
+        return Check(name=name, said=said, verdict="note" if most == MOST_TOKENS else "bad", step=step, exit_code=2)
+    said = f"gave no whole answer (finish reason {found.unfinished}), and nothing else was asked"
+    return Check(name=name, said=said, verdict="bad", step="look at the filters and the chat template of the server")
+
+
 def _about_json(name: str, found: Examined) -> Iterator[Check]:
     configured = found.target.endpoint.json_mode
     where = f"endpoints.{found.target.endpoint.name}.json_mode"
     working = [mode for mode, said in found.json_modes.items() if said == WORKS]
     for mode, said in found.json_modes.items():
-        if mode == configured and said != WORKS:
+        if mode == configured and said.startswith(UNKNOWN):
+            step = f"ask again: a doubtful {where} costs every worker that wants JSON"
+            yield Check(name=name, said=f"{mode} is {said}", verdict="bad", step=step)
+        elif mode == configured and said != WORKS:
             step = f'set {where} = "{next(iter(working), "none")}"'
             yield Check(name=name, said=f"{mode} {said}", verdict="bad", step=step, exit_code=2)
         else:

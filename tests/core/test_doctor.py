@@ -341,6 +341,44 @@ def test_a_server_that_refuses_is_bad_with_what_to_do_and_asked_once(
     assert server.total == 1
 
 
+@pytest.mark.parametrize(
+    ("served", "code", "said"),
+    [
+        (completion("", finish_reason="length"), 0, "its answer was cut at 1,000 tokens before it was whole"),
+        (completion(None, refusal="no"), 1, "gave no whole answer (finish reason content_filter)"),
+        (completion(None), 1, "gave no whole answer (finish reason stop)"),
+    ],
+    ids=["cut", "refused", "empty"],
+)
+def test_a_server_that_gives_no_whole_answer_is_asked_nothing_else_and_no_setting_is_blamed(
+    doctor: Doctor, tmp_path: Path, served: Served, code: int, said: str
+) -> None:
+    with serving(served) as server:
+        configure(tmp_path, server.url)
+        found = doctor.found(code=code)
+    assert (server.total, found["paid"]) == (1, 0.2)
+    assert said in "\n".join([*bad(found), notes(found)])
+    assert "json_mode" not in "\n".join([*bad(found), notes(found)])
+    assert (found["endpoints"][0]["json_modes"], found["endpoints"][0]["streaming"]) == ({}, {})
+
+
+def test_an_answer_that_was_cut_below_what_a_check_allows_is_the_role_s_fault(doctor: Doctor) -> None:
+    cut = completion("", finish_reason="length")
+    found = doctor.visits(cut, code=2, role="parameters = { max_tokens = 50 }")
+    assert "its answer was cut at 50 tokens" in bad(found)[0]
+    assert "max_tokens of role worker" in bad(found)[0]
+
+
+def test_a_way_to_ask_for_json_that_could_not_be_tried_is_not_called_a_bad_one(doctor: Doctor) -> None:
+    def script(request: Received) -> Served:
+        wanted = request.json.get("response_format", {}).get("type")
+        return completion("{", finish_reason="length") if wanted == "json_schema" else ChatServer()(request)
+
+    found = doctor.visits(script, code=1)
+    assert "json_schema is not known: no whole answer (finish reason length)" in bad(found)[0]
+    assert "ask again" in bad(found)[0]
+
+
 @pytest.mark.slow  # four attempts, with waits between them
 def test_one_endpoint_that_is_not_there_does_not_keep_the_others_from_being_asked(
     doctor: Doctor, tmp_path: Path
