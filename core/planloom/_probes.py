@@ -15,8 +15,9 @@ import attrs
 
 from ._abort import Abort
 from ._budget_line import BudgetLine
+from ._call import EventSink
 from ._disk import Disk
-from ._errors import PlanloomError
+from ._errors import PlanloomError, RunStopped
 from ._pauses import Pauses
 from ._structured import read_answer, without_thinking
 from .clients import ClientPlugin, Endpoint, ModelClient, PermanentError
@@ -173,18 +174,27 @@ async def _ask(loom: Loom, budget: str, target: Target, probe: Probe) -> Reply |
         client = target.plugin.open(probe.endpoint)
     except PlanloomError as error:
         return error
-    door = _door(loom, budget, client)
+    attempts: list[Mapping[str, Any]] = []
+    door = _door(loom, budget, client, lambda kind, fields: attempts.append(fields) if kind == "run.attempt" else None)
     asker = Asker(run="doctor", thread=probe.about, started=lambda: None)
     role = attrs.evolve(target.role, parameters=probe.question.parameters)
     try:
         return await door.ask(probe.question, role, asker)
+    except RunStopped as error:
+        return error if attempts and attempts[-1]["class"] == "quota" else _out_of_money(attempts)
     except PlanloomError as error:
         return error
     finally:
         await client.close()
 
 
-def _door(loom: Loom, budget: str, client: ModelClient) -> FrontDoor:
+def _out_of_money(attempts: list[Mapping[str, Any]]) -> RunStopped:
+    """Return why a target was not asked any further, in the words of a check: it has no cap to raise."""
+    failed = f"{len(attempts)} attempts failed (`{attempts[-1]['class']}`) and " if attempts else ""
+    return RunStopped(f"{failed}what the server may have billed without an answer has used up what this check may cost")
+
+
+def _door(loom: Loom, budget: str, client: ModelClient, emit: EventSink) -> FrontDoor:
     abort, pauses = Abort(), Pauses(lambda at: None)
     disk = Disk(abort, pauses, lambda *_: None, waits=False)
     line = BudgetLine(loom.store, budget, on_cap="stop", abort=abort, emit=lambda *_: None, pauses=pauses, disk=disk)
@@ -195,7 +205,7 @@ def _door(loom: Loom, budget: str, client: ModelClient) -> FrontDoor:
         lane_of=loom.lanes.of,
         in_flight=1,
         abort=abort,
-        emit=lambda *_: None,
+        emit=emit,
         pauses=pauses,
         disk=disk,
         mode="refresh",  # an answer of another day says nothing about today

@@ -379,6 +379,20 @@ def test_a_way_to_ask_for_json_that_could_not_be_tried_is_not_called_a_bad_one(d
     assert "ask again" in bad(found)[0]
 
 
+@pytest.mark.slow  # three attempts, with waits between them
+def test_a_check_that_has_used_up_its_money_says_what_failed_and_names_no_cap(doctor: Doctor) -> None:
+    def script(request: Received) -> Served:
+        wanted = request.json.get("response_format", {}).get("type")
+        return dropped() if wanted == "json_schema" else ChatServer()(request)
+
+    found = doctor.visits(script, code=1)
+    assert (
+        "json_schema is not known: 3 attempts failed (`transport`) and what the server may have billed" in bad(found)[0]
+    )
+    assert "--cap" not in "\n".join([*bad(found), notes(found)])
+    assert found["paid"] == 0.8
+
+
 @pytest.mark.slow  # four attempts, with waits between them
 def test_one_endpoint_that_is_not_there_does_not_keep_the_others_from_being_asked(
     doctor: Doctor, tmp_path: Path
