@@ -12,6 +12,7 @@ from typing import Any
 from ._errors import Misuse
 from .money import micro_of
 from .questions import canonical_json
+from .visible import visible
 
 __all__ = ["check_kept", "given_args", "given_choice", "given_count", "given_credits"]
 
@@ -22,10 +23,12 @@ def check_kept(name: str, value: Any, advice: str) -> None:
     :raises Misuse: naming it, with the advice at the end.
     """
     try:
-        canonical_json(value)
+        canonical_json({name: value})
     except (Misuse, RecursionError) as error:
         reason = error.__cause__ or error
-        raise Misuse(f"the argument `{name}` has no form that can be kept with a run ({reason}); {advice}") from error
+        raise Misuse(
+            f"the argument `{visible(name)}` has no form that can be kept with a run ({reason}); {advice}"
+        ) from error
 
 
 def given_args(args: Mapping[str, Any]) -> dict[str, Any]:

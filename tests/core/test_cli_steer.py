@@ -7,11 +7,13 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from planloom.cli._steer import _unheard
 from planloom.stores import RunHolder
 from planloom.testing.folders import Folder
 from planloom.testing.loopback import Received, Script, completion, echo, serving
@@ -233,6 +235,14 @@ def test_a_driver_that_is_suspended_for_a_moment_keeps_its_run(folder_with: Make
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert max(folder.server.asked.values()) == 1
+
+
+def test_a_cancel_that_a_suspended_driver_does_not_hear_says_so_and_what_becomes_of_it() -> None:
+    since = datetime(2026, 1, 2, tzinfo=UTC)
+    holder = RunHolder(pid=7, machine="here boot-1", here=False, alive_since=since)
+    said = _unheard("job-1", "running", holder)
+    assert "job-1 is running still: process 7 on here, which drives it, was asked to cancel it" in said
+    assert "`planloom cancel job-1`" in said
 
 
 # --- shown and exported

@@ -14,7 +14,7 @@ from planloom.api import Run, open_with
 from planloom.exporting import event_line
 from planloom.money import credits_of, show_credits
 from planloom.outcomes import exit_code_of
-from planloom.stores import Books
+from planloom.stores import Books, RunHolder
 from planloom.terminal import EventLines
 from planloom.visible import visible
 
@@ -95,20 +95,32 @@ def cancel(app: App, run: str) -> int:
     Calls in flight get 30 s to end. RUN is an id that `planloom runs` lists; `planloom resume RUN` goes on with it.
     """
 
-    async def main() -> tuple[str, str]:
+    async def main() -> tuple[str, str, RunHolder | None]:
         async with open_with(app.registry, app.settings) as loom:
             cancelled = loom.run(run)
-            return cancelled.status, await cancelled.cancel()
+            return cancelled.status, await cancelled.cancel(), loom.loom.store.driver(run)
 
-    before, after = asyncio.run(main())
+    before, after, holder = asyncio.run(main())
     if after == "cancelled" and before != "cancelled":
         click.echo(f"{run} is cancelled, every answer that came is kept; `planloom resume {run}` goes on")
         return 0
     if after == before and after not in ("running", "paused"):
         click.echo(f"{run} is {after} already; nothing was cancelled")
         return 0
+    if holder is not None:
+        click.echo(f"planloom: {_unheard(run, after, holder)}", err=True)
+        return 1
     click.echo(f"planloom: {run} is {after}; look again with `planloom follow {run}`", err=True)
     return 1
+
+
+def _unheard(run: str, status: str, holder: RunHolder) -> str:
+    host = holder.machine.split(" ")[0]
+    return (
+        f"{run} is {status} still: process {holder.pid} on {host}, which drives it, was asked to cancel it and "
+        "has not answered, as a process does that is suspended; it cancels the run once it goes on, and "
+        f"when you end it, `planloom cancel {run}` does"
+    )
 
 
 @click.command(name="raise")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from planloom.configuration import STORE_VARIABLE, load_settings
 from planloom.money import MICRO, micro_of
 from planloom.plugins import Registry
 from planloom.settings import Settings
+from planloom.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -206,11 +208,11 @@ def read_arguments(pairs: tuple[str, ...], file: Path | None) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if file is not None:
         try:
-            given = json.loads(text_of(file))
+            given = json.loads(text_of(file), object_pairs_hook=_each_once)
         except (OSError, ValueError, RecursionError) as error:
             raise Misuse(f"cannot read arguments from {file}: {error}; it must hold one JSON object") from error
         if not isinstance(given, dict):
-            raise Misuse(f"{file} holds {type(given).__name__}; arguments must be one JSON object")
+            raise Misuse(f"{file} holds {_JSON_KINDS[type(given)]}; arguments must be one JSON object")
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name:
@@ -221,8 +223,29 @@ def read_arguments(pairs: tuple[str, ...], file: Path | None) -> dict[str, Any]:
     return given
 
 
+_JSON_KINDS = {
+    list: "a list",
+    str: "a text",
+    int: "a number",
+    float: "a number",
+    bool: "a truth value",
+    type(None): "null",
+}
+
+
 def _value(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         return text
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object's items; which of two with one name is meant, nobody can know."""
+    names = Counter(name for name, _ in pairs)
+    twice = [name for name, number in names.items() if number > 1]
+    if twice:
+        raise Misuse(
+            f"the key `{visible(twice[0])}` stands twice in one object of the arguments; leave one of them out"
+        )
+    return dict(pairs)

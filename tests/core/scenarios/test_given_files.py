@@ -138,3 +138,25 @@ def test_commands_of_the_store_can_be_run_one_after_the_other_in_one_process(she
     assert shell.here("run", "job.plan").code == 0
     for _ in range(2):
         assert shell.here("store", "check").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"x": 1, "x": 2}', "the key `x` stands twice in one object of the arguments"),
+        ('{"x": {"y": 1, "y": 1}}', "the key `y` stands twice in one object of the arguments"),
+        ("[1]", "args.json holds a list; arguments must be one JSON object"),
+        ("null", "args.json holds null; arguments must be one JSON object"),
+        ('{"\\ud800": 1}', "the argument `⟨U+D800⟩` has no form that can be kept with a run"),
+    ],
+)
+def test_arguments_of_which_nobody_knows_what_is_meant_are_refused(shell: Shell, text: str, said: str) -> None:
+    (shell.path / "args.json").write_text(text)
+    ended = shell.here("run", "job.plan", "--args-file", "args.json")
+    assert (ended.code, said in ended.remarks) == (2, True), ended.remarks
+    assert shell.server.total == 0
+
+
+def test_an_argument_with_a_key_twice_is_refused_on_the_command_line_too(shell: Shell) -> None:
+    ended = shell.here("run", "job.plan", "--arg", 'x={"a": 1, "a": 2}')
+    assert (ended.code, "the key `a` stands twice" in ended.remarks) == (2, True)
