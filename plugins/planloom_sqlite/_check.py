@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sqlite3
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from planloom import StoreError
 
-from ._packing import GONE, decode, digest_of, unpack
+from ._frames import fingerprint_of, skeleton_of
+from ._names import from_run
+from ._packing import GONE, decode, digest_of, from_digests, unpack
+from ._shapes import event_from, type_of
 
 __all__ = ["faults_of"]
 
@@ -23,23 +25,28 @@ SELECT name, spent, reserved, uncertain,
     coalesce(sum(worst) FILTER (WHERE state = 'uncertain'), 0)
 FROM budget LEFT JOIN call ON call.budget = budget.id GROUP BY budget.id
 """
-_UNANSWERED = """
-SELECT id FROM call WHERE state = 'settled' AND NOT EXISTS (SELECT 1 FROM reply WHERE reply.call = call.id)
-"""
+_UNANSWERED = "SELECT id FROM call WHERE state = 'settled' AND id NOT IN (SELECT call FROM reply)"
 _BILLED_OTHERWISE = """
-SELECT id, price FROM call AS c WHERE state = 'settled'
-    AND NOT EXISTS (SELECT 1 FROM reply WHERE reply.call = c.id AND reply.price = c.price)
-    AND EXISTS (SELECT 1 FROM reply WHERE reply.call = c.id)
+SELECT id, price FROM call WHERE state = 'settled'
+    AND (id, price) NOT IN (SELECT call, price FROM reply) AND id IN (SELECT call FROM reply)
 """
 _BILLED_OPEN = "SELECT id, state, price FROM call WHERE state != 'settled' AND price != 0"
-_MISCOUNTED = """
-SELECT run, type, max(counted), sum(found) FROM (
-    SELECT run, type, count AS counted, 0 AS found FROM tally
+_COUNTS = """
+SELECT run_name.text, kind, counted, found FROM (
+    SELECT run, type AS kind, count AS counted, 0 AS found FROM tally
     UNION ALL
-    SELECT run, type, 0, count(*) FROM event GROUP BY run, type
-) GROUP BY run, type HAVING max(counted) != sum(found)
+    SELECT run, text, 0, count(*) FROM event JOIN shape ON shape.id = event.shape GROUP BY run, shape
+) JOIN run_name ON run_name.id = run
 """
-_EVENTS = "SELECT run, seq, data FROM event WHERE (run, seq) > (?, ?) ORDER BY run, seq LIMIT 200"
+_THREADS = """
+SELECT number, (SELECT text FROM run_name WHERE run_name.id = run), id, fingerprints, versions, result, result_codec
+FROM thread WHERE 1
+"""
+_EVENTS = """
+SELECT run, seq, t, shape.text, data, run_name.text FROM event
+    JOIN shape ON shape.id = event.shape JOIN run_name ON run_name.id = run
+    WHERE (run, seq) > (?, ?) ORDER BY run, seq LIMIT 200
+"""
 
 
 def faults_of(connection: sqlite3.Connection) -> Iterator[str]:
@@ -77,7 +84,7 @@ def _paged(connection: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ..
 
 def _hashed(table: str, noun: str) -> Callable[[sqlite3.Connection], Iterator[str]]:
     def find(connection: sqlite3.Connection) -> Iterator[str]:
-        kept = f"SELECT rowid, hash, body, codec FROM {table} WHERE codec != {GONE}"  # noqa: S608  a name of this module
+        kept = f"SELECT id, hash, body, codec FROM {table} WHERE codec != {GONE}"  # noqa: S608  a name of this module
         for row, digest, body, codec in _paged(connection, kept):
             text = _text_of(body, codec)
             if text is None or digest_of(text) != digest:
@@ -87,22 +94,35 @@ def _hashed(table: str, noun: str) -> Callable[[sqlite3.Connection], Iterator[st
 
 
 def _questions(connection: sqlite3.Connection) -> Iterator[str]:
-    kept = f"SELECT id, fingerprint, body, codec FROM question WHERE codec != {GONE}"  # noqa: S608  a constant of this package
-    for number, fingerprint, body, codec in _paged(connection, kept):
-        skeleton, _, rest = (_text_of(body, codec) or "").partition("\n")
-        if hashlib.sha256(skeleton.encode()).digest() != fingerprint:
-            yield f"question {number} does not fit its fingerprint"
-            continue
-        named = {part for message in json.loads(skeleton)["messages"] for part in message["parts"]}
-        missing = [part for part in named - set(json.loads(rest)) if not _has_part(connection, part)]
+    frames = dict(connection.execute("SELECT id, text FROM frame"))
+    kept = f"SELECT id, fingerprint, frame, body, codec FROM question WHERE codec != {GONE}"  # noqa: S608  a constant of this package
+    for number, fingerprint, frame, body, codec in _paged(connection, kept):
+        missing: set[int] = set()
+        try:
+            skeleton = skeleton_of(frames.get(frame, ""), unpack(body, codec), _digests(connection, missing))
+            fits = fingerprint_of(skeleton) == fingerprint
+        except (StoreError, ValueError):
+            fits = False
         if missing:
             yield f"question {number} lacks the text of {len(missing)} of its parts"
+        elif not fits:
+            yield f"question {number} does not fit its fingerprint"
 
 
-def _has_part(connection: sqlite3.Connection, digest: str) -> bool:
-    """Whether a part is stored, asked after its question was read: both came in one transaction."""
-    found = connection.execute("SELECT 1 FROM part WHERE hash = ?", (bytes.fromhex(digest),))
-    return found.fetchone() is not None
+def _digests(connection: sqlite3.Connection, missing: set[int]) -> Callable[[int], str]:
+    """Return what tells the hash of a part by its number, and adds to what is missing.
+
+    Asked after its question was read: both came in one transaction.
+    """
+
+    def digest(part: int) -> str:
+        found = connection.execute("SELECT hash FROM part WHERE id = ?", (part,)).fetchone()
+        if found is None:
+            missing.add(part)
+            return ""
+        return bytes(found[0]).hex()
+
+    return digest
 
 
 def _books(connection: sqlite3.Connection) -> Iterator[str]:
@@ -126,8 +146,14 @@ def _calls(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def _counts(connection: sqlite3.Connection) -> Iterator[str]:
-    for run, kind, counted, found in connection.execute(_MISCOUNTED):
-        yield f"run {run} counts {counted} events `{kind}` and has {found}"
+    sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+    for run, kind, counted, found in connection.execute(_COUNTS):
+        both = sums[run, type_of(kind) if found else kind]
+        both[0] += counted
+        both[1] += found
+    for (run, kind), (counted, found) in sorted(sums.items()):
+        if counted != found:
+            yield f"run {run} counts {counted} events `{kind}` and has {found}"
 
 
 def _records(connection: sqlite3.Connection) -> Iterator[str]:
@@ -135,18 +161,24 @@ def _records(connection: sqlite3.Connection) -> Iterator[str]:
     for _, run, *bodies in _paged(connection, "SELECT rowid, id, facts, facts_codec, result, result_codec FROM run"):
         if not all(_is_json(_text_of(body, codec)) for body, codec in zip(bodies[::2], bodies[1::2], strict=True)):
             yield f"run {run} cannot be read"
-    for _, thread, *texts in _paged(connection, "SELECT rowid, id, fingerprints, versions, result FROM thread"):
-        if not all(map(_is_json, texts)):
-            yield f"thread {thread} cannot be read"
-    after: tuple[Any, ...] = ("", 0)
+    for _, run, thread, fingerprints, versions, result, codec in _paged(connection, _THREADS):
+        if not (_can(from_digests, fingerprints) and _is_json(versions) and _is_json(_text_of(result, codec))):
+            yield f"thread {from_run(run, thread)} cannot be read"
+    after = (0, 0)
     while rows := connection.execute(_EVENTS, after).fetchall():
-        yield from (f"event {seq} of run {run} cannot be read" for run, seq, text in rows if not _is_json(text))
+        for _, seq, t, shape, values, run in rows:
+            if not _can(event_from, run, (seq, t, shape, values)):
+                yield f"event {seq} of run {run} cannot be read"
         after = rows[-1][:2]
 
 
 def _is_json(text: str | None) -> bool:
+    return _can(decode, text or "")
+
+
+def _can(read: Callable[..., Any], *values: Any) -> bool:
     try:
-        decode(text or "")
+        read(*values)
     except StoreError:
         return False
     return True

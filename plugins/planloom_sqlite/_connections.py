@@ -132,9 +132,9 @@ def _set_up(connection: sqlite3.Connection, place: Place) -> None:
             f"the disk of {place.location} does not support SQLite's write-ahead log; name a file on a local disk"
         )
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA journal_size_limit = {_WAL_KEPT_BYTES}")
     migrate(connection, place.location)
+    connection.execute("PRAGMA foreign_keys = ON")
 
 
 class Readers:

@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from planloom.stores import Event, RunProgress
 
 from ._connections import Readers
-from ._packing import clean, decode, encode
-from ._rows import EVENT, TALLY, write
+from ._names import RUN_NUMBER
+from ._packing import clean
+from ._rows import EVENT, TALLY, Rows, write
+from ._shapes import event_from, shape_of, values_of
 
 __all__ = ["add_events", "read_events", "read_progress"]
 
@@ -20,18 +22,23 @@ _PAUSES = ("run.budget_paused", "run.budget_raised", "run.breaker", "run.disk_fu
 _HOLES = ("run.dropped", "run.undecided")
 
 
-def add_events(connection: sqlite3.Connection, run: str, events: Sequence[Event]) -> None:
+def add_events(connection: sqlite3.Connection, rows: Rows, run: str, events: Sequence[Event]) -> None:
     """Append events; one that is there already stays, so that a write may be tried again."""
-    new = _without_those_there(connection, run, events)
-    write(connection, EVENT, [(run, e.seq, e.t, e.type, encode(dict(e.data))) for e in new])
+    number, shapes = rows.runs.number(run), rows.shapes
+    new = _without_those_there(connection, number, events)
+    write(
+        connection,
+        EVENT,
+        [(number, e.seq, e.t, shapes.number(shape_of(e.type, e.data)), values_of(run, e.data)) for e in new],
+    )
     anew = [place for place, event in enumerate(new) if event.type == _RESUMED]
     for first, end in zip([0, *anew], [*anew, len(new)], strict=True):
         if first < end and new[first].type == _RESUMED:
-            connection.execute("UPDATE tally SET before = count WHERE run = ?", (run,))
-        _count(connection, run, new[first:end])
+            connection.execute("UPDATE tally SET before = count WHERE run = ?", (number,))
+        _count(connection, number, new[first:end])
 
 
-def _without_those_there(connection: sqlite3.Connection, run: str, events: Sequence[Event]) -> list[Event]:
+def _without_those_there(connection: sqlite3.Connection, run: int, events: Sequence[Event]) -> list[Event]:
     numbers = [event.seq for event in events]
     found = connection.execute(
         "SELECT seq FROM event WHERE run = ? AND seq BETWEEN ? AND ?", (run, min(numbers), max(numbers))
@@ -40,7 +47,7 @@ def _without_those_there(connection: sqlite3.Connection, run: str, events: Seque
     return [event for event in events if event.seq not in there]
 
 
-def _count(connection: sqlite3.Connection, run: str, events: Sequence[Event]) -> None:
+def _count(connection: sqlite3.Connection, run: int, events: Sequence[Event]) -> None:
     counts = Counter(event.type for event in events)
     last = {event.type: event.seq for event in sorted(events, key=lambda event: event.seq)}
     write(connection, TALLY, [(run, kind, count, last[kind]) for kind, count in counts.items()])
@@ -48,23 +55,19 @@ def _count(connection: sqlite3.Connection, run: str, events: Sequence[Event]) ->
 
 def read_events(readers: Readers, run_id: str, after: int, limit: int | None) -> list[Event]:
     """Return a run's events with a higher number, in order."""
-    rows = readers.rows(
-        "SELECT seq, t, type, data FROM event WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
-        (clean(run_id), after, -1 if limit is None else limit),
-    )
-    return [_event_from(row) for row in rows]
+    run = clean(run_id)
+    rows = readers.rows(f"{_OF_RUN} AND seq > ? ORDER BY seq LIMIT ?", (run, after, -1 if limit is None else limit))
+    return [event_from(run, (seq, t, shape, values)) for seq, t, shape, values in rows]
 
 
-def _event_from(row: tuple[int, float, str, str]) -> Event:
-    seq, t, kind, data = row
-    return Event(seq=seq, t=t, type=kind, data=decode(data))
+_OF_RUN = f"SELECT seq, t, text, data FROM event CROSS JOIN shape ON shape.id = event.shape WHERE run = {RUN_NUMBER}"  # noqa: S608  a constant of this package
 
 
 def read_progress(readers: Readers, run_id: str) -> RunProgress:
     """Return how far a run is."""
     run = clean(run_id)
-    threads = dict(readers.rows("SELECT status, count(*) FROM thread WHERE run = ? GROUP BY status", (run,)))
-    tally = readers.rows("SELECT type, count, last, before FROM tally WHERE run = ?", (run,))
+    threads = dict(readers.rows(_STATUSES, (run,)))
+    tally = readers.rows(_TALLY, (run,))
     last = {kind: seq for kind, _, seq, _ in tally}
     newest = _event_at(readers, run, max(last.values(), default=0))
     return RunProgress(
@@ -79,12 +82,17 @@ def read_progress(readers: Readers, run_id: str) -> RunProgress:
     )
 
 
+_STATUSES = f"SELECT status, count(*) FROM thread WHERE run = {RUN_NUMBER} GROUP BY status"  # noqa: S608  a constant of this package
+_TALLY = f"SELECT type, count, last, before FROM tally WHERE run = {RUN_NUMBER}"  # noqa: S608  a constant of this package
+_NOT_BEGUN = f"SELECT count(*) FROM thread WHERE run = {RUN_NUMBER} AND status = 'cancelled' AND started IS NULL"  # noqa: S608  a constant of this package
+
+
 def _never_started(readers: Readers, run: str, threads: Mapping[str, int]) -> int:
-    row = readers.row("SELECT count(*) FROM thread WHERE run = ? AND status = 'cancelled' AND started IS NULL", (run,))
+    row = readers.row(_NOT_BEGUN, (run,))
     assert row is not None
     return int(row[0]) + threads.get("waiting", 0) + threads.get("dropped", 0)
 
 
 def _event_at(readers: Readers, run: str, seq: int) -> Event | None:
-    row = readers.row("SELECT seq, t, type, data FROM event WHERE run = ? AND seq = ?", (run, seq)) if seq else None
-    return None if row is None else _event_from((row[0], row[1], row[2], row[3]))
+    row = readers.row(f"{_OF_RUN} AND seq = ?", (run, seq)) if seq else None
+    return None if row is None else event_from(run, (row[0], row[1], row[2], row[3]))

@@ -6,13 +6,19 @@ neither fills the memory nor keeps the write-ahead log from being emptied.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-from ._packing import GONE, decode, unpack
+from planloom import StoreError
+from planloom.questions import text_digest
+
+from ._frames import refilled
+from ._names import from_run
+from ._packing import GONE, decode, from_digests, unpack
+from ._shapes import event_from
 
 __all__ = ["records_of"]
 
@@ -24,6 +30,8 @@ Row = tuple[Any, ...]
 def records_of(connection: sqlite3.Connection, kind: str) -> Iterator[Mapping[str, Any]]:
     """Yield all records of one kind."""
     query, key, record = _KINDS[kind]
+    if kind == "question":
+        record = partial(_question, hashes=_hashes(connection))
     after: Row | None = None
     while rows := _page(connection, query, key, after):
         for row in rows:
@@ -56,19 +64,21 @@ def _run(row: Row) -> dict[str, Any]:
 def _thread(row: Row) -> dict[str, Any]:
     names = ("id", "run", "place", "phase", "label", "model", "role", "status", "started", "ended", "cost", "error")
     record = dict(zip(names, row[1:13], strict=True))
-    fingerprints, versions, result, raw, raw_codec = row[13:]
+    fingerprints, versions, result, result_codec, raw, raw_codec = row[13:]
     return {
         **record,
-        "fingerprints": decode(fingerprints),
+        "id": from_run(record["run"], record["id"]),
+        "fingerprints": list(from_digests(fingerprints)),
         "versions": decode(versions),
-        "result": decode(result),
+        "result": decode(unpack(result, result_codec)),
         "raw": None if raw is None else unpack(raw, raw_codec),
     }
 
 
 def _event(row: Row) -> dict[str, Any]:
-    run, seq, t, kind, data = row
-    return {"run": run, "seq": seq, "t": t, "type": kind, "data": decode(data)}
+    _, seq, t, shape, values, run = row
+    event = event_from(run, (seq, t, shape, values))
+    return {"run": run, "seq": seq, "t": t, "type": event.type, "data": dict(event.data)}
 
 
 def _call(row: Row) -> dict[str, Any]:
@@ -78,11 +88,11 @@ def _call(row: Row) -> dict[str, Any]:
         "fingerprint": fingerprint.hex(),
         "budget": budget,
         "run": run,
-        "thread": thread,
+        "thread": from_run(run, thread),
         "state": state,
         "worst": worst,
         "price": price,
-        "sent_at": None if sent_at is None else datetime.fromtimestamp(sent_at, UTC).isoformat(),
+        "sent_at": None if sent_at is None else _when(sent_at),
     }
 
 
@@ -91,19 +101,40 @@ def _part(row: Row) -> dict[str, Any]:
     return {"hash": digest.hex(), "text": unpack(body, codec)}
 
 
-def _question(row: Row) -> dict[str, Any]:
-    _, fingerprint, body, codec = row
+def _question(row: Row, hashes: Callable[[int], str]) -> dict[str, Any]:
+    number, fingerprint, body, codec, frame = row
     if codec == GONE:
         return {"fingerprint": fingerprint.hex(), "pruned": True}
-    skeleton, _, rest = unpack(body, codec).partition("\n")
-    return {"fingerprint": fingerprint.hex(), "pruned": False, **json.loads(skeleton), "inline": json.loads(rest)}
+    try:
+        data, parts = refilled(frame or "", unpack(body, codec))
+    except ValueError as error:
+        raise StoreError(
+            f"question {number} in the store is damaged ({error}); restore a copy of the store, or leave its kind out"
+        ) from error
+    digests = [hashes(part) if isinstance(part, int) else text_digest(part) for part in parts]
+    for message in data["messages"]:
+        message["parts"] = [digests[place] for place in message["parts"]]
+    inline = {digest: part for digest, part in zip(digests, parts, strict=True) if isinstance(part, str)}
+    return {"fingerprint": fingerprint.hex(), "pruned": False, **data, "inline": inline}
+
+
+def _hashes(connection: sqlite3.Connection) -> Callable[[int], str]:
+    """Return what tells the hash of a part by its number."""
+
+    def digest(part: int) -> str:
+        found = connection.execute("SELECT hash FROM part WHERE id = ?", (part,)).fetchone()
+        if found is None:
+            raise StoreError("the store lacks a text of a question; where it was pruned meanwhile, export it again")
+        return bytes(found[0]).hex()
+
+    return digest
 
 
 def _reply(row: Row) -> dict[str, Any]:
-    version, fingerprint, call, body, codec, estimated, *rest = row
+    version, fingerprint, call, body, codec, estimated, *rest, created_at = row
     names = (
         *("finish_reason", "prompt_tokens", "cached_prompt_tokens", "completion_tokens", "reasoning_tokens"),
-        *("seconds", "model", "price", "role", "key_version", "created_at"),
+        *("seconds", "model", "price", "role", "key_version"),
     )
     return {
         "version": version,
@@ -113,7 +144,12 @@ def _reply(row: Row) -> dict[str, Any]:
         "text": None if codec == GONE else unpack(body, codec),
         "estimated": bool(estimated),
         **dict(zip(names, rest, strict=True)),
+        "created_at": _when(created_at),
     }
+
+
+def _when(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 _KINDS: Mapping[str, tuple[str, str, Callable[[Row], dict[str, Any]]]] = {
@@ -125,20 +161,30 @@ _KINDS: Mapping[str, tuple[str, str, Callable[[Row], dict[str, Any]]]] = {
         _run,
     ),
     "thread": (
-        "SELECT number, id, run, place, phase, label, model, role, status, started, ended, cost, error, "
-        "fingerprints, versions, result, raw, raw_codec FROM thread",
+        "SELECT number, thread.id, text, place, phase, label, model, role, status, started, ended, cost, error, "
+        "fingerprints, versions, result, result_codec, raw, raw_codec FROM thread JOIN run_name ON run_name.id = run",
         "number",
         _thread,
     ),
-    "event": ("SELECT run, seq, t, type, data FROM event", "run, seq", _event),
+    "event": (
+        "SELECT run, seq, t, shape.text, data, run_name.text FROM event JOIN shape ON shape.id = event.shape "
+        "JOIN run_name ON run_name.id = run",
+        "run, seq",
+        _event,
+    ),
     "call": (
-        "SELECT call.id, fingerprint, budget.name, run, thread, state, worst, price, sent_at FROM call "
-        "JOIN question ON question.id = call.question JOIN budget ON budget.id = call.budget",
+        "SELECT call.id, fingerprint, budget.name, text, thread, state, worst, price, sent_at FROM call "
+        "JOIN question ON question.id = call.question JOIN budget ON budget.id = call.budget "
+        "JOIN run_name ON run_name.id = call.run",
         "call.id",
         _call,
     ),
-    "part": ("SELECT rowid, hash, body, codec FROM part", "rowid", _part),
-    "question": ("SELECT id, fingerprint, body, codec FROM question", "id", _question),
+    "part": ("SELECT id, hash, body, codec FROM part", "id", _part),
+    "question": (
+        "SELECT question.id, fingerprint, body, codec, text FROM question LEFT JOIN frame ON frame.id = question.frame",
+        "question.id",
+        partial(_question, hashes=str),
+    ),
     "reply": (
         "SELECT reply.id, fingerprint, call, reply.body, reply.codec, estimated, finish_reason, prompt_tokens, "
         "cached_prompt_tokens, completion_tokens, reasoning_tokens, seconds, model, price, role, key_version, "

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from planloom import Usage
+from planloom import StoreError, Usage
 from planloom.questions import Message, Part, Question, Reply
 
 from ._connections import Readers
+from ._frames import refilled
+from ._names import RUN_NUMBER
 from ._packing import GONE, clean, unpack
 from ._rows import REPLY, Rows
 
@@ -18,8 +19,8 @@ __all__ = [
     "ANSWER",
     "VERSION",
     "add_reply",
-    "question_from",
     "read_own_versions",
+    "read_question",
     "read_replies",
     "reply_from",
 ]
@@ -63,28 +64,54 @@ def read_own_versions(readers: Readers, run_id: str) -> dict[str, int]:
 
 
 _OWN = (
-    "SELECT question.fingerprint, reply.id FROM call JOIN question ON question.id = call.question "
-    "JOIN reply ON reply.question = call.question AND reply.call = call.id WHERE call.run = ? ORDER BY call.id"
+    "SELECT question.fingerprint, reply.id FROM call JOIN question ON question.id = call.question "  # noqa: S608  a constant of this package
+    f"JOIN reply ON reply.question = call.question AND reply.call = call.id WHERE call.run = {RUN_NUMBER} "
+    "ORDER BY call.id"
 )
 
 
-def question_from(body: bytes, codec: int, part_text: Callable[[str], str]) -> Question:
-    """Return a stored question; ``part_text`` gives the text of a part by its hash."""
-    skeleton, _, rest = unpack(body, codec).partition("\n")
-    data: Mapping[str, Any] = json.loads(skeleton)
-    inline: Mapping[str, str] = json.loads(rest)
-    parts: dict[str, Part] = {}
+_QUESTION = (
+    "SELECT question.id, frame.text, body, codec FROM question LEFT JOIN frame ON frame.id = question.frame "  # noqa: S608  a constant of this package
+    f"WHERE fingerprint = ? AND codec != {GONE}"
+)
 
-    def part(digest: str) -> Part:
-        if digest not in parts:
-            parts[digest] = Part(inline[digest] if digest in inline else part_text(digest))
-        return parts[digest]
 
+def read_question(readers: Readers, fingerprint: bytes, where: str) -> Question | None:
+    """Return a question that was asked, or ``None``.
+
+    :raises StoreError: it, or one of its texts, is damaged or missing.
+    """
+    row = readers.row(_QUESTION, (fingerprint,))
+    if row is None:
+        return None
+    number, frame, body, codec = row
+
+    def part_text(part: int) -> str:
+        found = readers.row("SELECT body, codec FROM part WHERE id = ?", (part,))
+        if found is None:
+            raise StoreError(f"the store {where} lacks a text of question {number}; restore a copy of the store")
+        return unpack(*found)
+
+    try:
+        return question_from(frame or "", unpack(body, codec), part_text)
+    except ValueError as error:
+        raise StoreError(
+            f"question {number} of the store {where} is damaged ({error}); restore a copy of the store"
+        ) from error
+
+
+def question_from(frame: str, stored: str, part_text: Callable[[int], str]) -> Question:
+    """Return a stored question; ``part_text`` gives the text of a part by its number.
+
+    :raises ValueError: its row is damaged.
+    """
+    data, contents = refilled(frame, stored)
+    parts = [Part(part_text(part) if isinstance(part, int) else part) for part in contents]
     first, second = data["sample"]
     return Question(
         endpoint=data["endpoint"],
         model=data["model"],
-        messages=tuple(Message(m["role"], tuple(part(d) for d in m["parts"])) for m in data["messages"]),
+        messages=tuple(Message(m["role"], tuple(parts[place] for place in m["parts"])) for m in data["messages"]),
         parameters=data["parameters"],
         sample=(first, second),
     )
@@ -114,7 +141,7 @@ def add_reply(rows: Rows, question: int, call: int, reply: Reply, packed: tuple[
         reply.estimated,
         clean(reply.role),
         reply.key_version,
-        created.isoformat(),
+        created.timestamp(),
     )
     rows.add(REPLY, row)
     return number
@@ -144,7 +171,7 @@ def reply_from(row: Sequence[Any]) -> Reply:
         estimated=bool(estimated),
         role=role,
         key_version=key_version,
-        created_at=datetime.fromisoformat(created_at),
+        created_at=datetime.fromtimestamp(created_at, UTC),
         cached=True,
         version=version,
     )

@@ -310,7 +310,7 @@ class AppendEvents:
         """Write one row an event."""
         to.check_driver(self.run)
         if self.events:
-            add_events(to.connection, clean(self.run), self.events)
+            add_events(to.connection, to.rows, clean(self.run), self.events)
 
 
 @attrs.frozen(kw_only=True)
@@ -325,7 +325,7 @@ class WriteJournal:
     def apply(self, to: Transaction) -> None:
         """Write the value."""
         to.check_driver(self.run)
-        _records.write_journal(to.connection, clean(self.run), clean(self.place), self.value)
+        _records.write_journal(to.connection, to.rows, clean(self.run), clean(self.place), self.value)
 
 
 @attrs.frozen

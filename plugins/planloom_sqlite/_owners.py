@@ -15,7 +15,7 @@ from planloom.processes import is_gone, this_machine
 
 from ._till import Till
 
-__all__ = ["Owner", "give_up_expired", "has_expired", "lease_is_over"]
+__all__ = ["Owner", "anybody_alive", "give_up_expired", "has_expired", "lease_is_over"]
 
 
 class Owner:
@@ -89,6 +89,12 @@ def has_expired(connection: sqlite3.Connection, owner: int, now: float) -> bool:
     query = "SELECT lease_until, machine, pid FROM owner WHERE id = ?"
     until, machine, pid = connection.execute(query, (owner,)).fetchone()
     return lease_is_over(until, machine, pid, now)
+
+
+def anybody_alive(connection: sqlite3.Connection, now: float) -> bool:
+    """Whether any open store is on this file; the tools themselves are none."""
+    owners = connection.execute("SELECT lease_until, machine, pid FROM owner WHERE lease_until IS NOT NULL")
+    return any(not lease_is_over(until, machine, pid, now) for until, machine, pid in owners)
 
 
 def lease_is_over(until: float | None, machine: str, pid: int, now: float) -> bool:

@@ -9,7 +9,6 @@ whoever runs might be about to use them.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,13 +18,15 @@ from planloom import StoreError, StoreFull, StoreLocked
 from planloom.store_tools import Pruned, Pruning
 
 from ._faults import store_fault
-from ._owners import lease_is_over
-from ._packing import GONE, clean, decode, unpack
+from ._names import RUN_NUMBER
+from ._owners import anybody_alive, lease_is_over
+from ._packing import GONE, clean, decode, from_digests, unpack
 from ._sizes import SIZE_OF
 
 __all__ = ["prunable", "prune", "shrink"]
 
-_OF_A_RUN = ("thread", "event", "journal", "request", "tally", "driver")
+_BY_NUMBER = ("thread", "event", "journal", "tally")
+_BY_NAME = ("request", "driver")
 
 
 def prunable(connection: sqlite3.Connection, pruning: Pruning, now: float) -> Pruned:
@@ -57,7 +58,7 @@ def prune(connection: sqlite3.Connection, pruning: Pruning, where: str, now: flo
 
 
 def _refuse_company(connection: sqlite3.Connection, where: str, now: float) -> None:
-    if _others(connection, now):
+    if anybody_alive(connection, now):
         raise StoreError(
             f"another process has the store {where} open and may use its answers; "
             "prune them when it is done, or leave --answers out"
@@ -67,7 +68,7 @@ def _refuse_company(connection: sqlite3.Connection, where: str, now: float) -> N
 def shrink(connection: sqlite3.Connection, now: float) -> bool:
     """Give unused room back to the disk, where no other process has the store open and there is room to copy it into;
     return whether it was done."""
-    if _others(connection, now):
+    if anybody_alive(connection, now):
         return False
     try:
         connection.execute("VACUUM")
@@ -89,12 +90,6 @@ def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-
-
-def _others(connection: sqlite3.Connection, now: float) -> bool:
-    """Whether any open store is on this file; the tools themselves are none."""
-    owners = connection.execute("SELECT lease_until, machine, pid FROM owner WHERE lease_until IS NOT NULL")
-    return any(not lease_is_over(until, machine, pid, now) for until, machine, pid in owners)
 
 
 # --- runs
@@ -133,7 +128,9 @@ def _prune_run(connection: sqlite3.Connection, run: str, now: float) -> bool:
     with _transaction(connection, "IMMEDIATE"):
         if _is_driven(connection, run, now):
             return False
-        for table in _OF_A_RUN:
+        for table in _BY_NUMBER:
+            connection.execute(f"DELETE FROM {table} WHERE run = {RUN_NUMBER}", (run,))  # noqa: S608  a name of this module
+        for table in _BY_NAME:
             connection.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608  a name of this module
         connection.execute("DELETE FROM run WHERE id = ?", (run,))
     return True
@@ -144,8 +141,8 @@ def _prune_run(connection: sqlite3.Connection, run: str, now: float) -> bool:
 _GONE_REPLIES = """
 SELECT reply.id FROM reply JOIN call ON call.id = reply.call
 WHERE reply.codec != :gone
-    AND (call.run IN gone_run OR reply.created_at < :before)
-    AND call.run NOT IN (SELECT id FROM run WHERE id NOT IN gone_run)
+    AND (call.run IN gone_name OR reply.created_at < :before)
+    AND call.run NOT IN (SELECT run_name.id FROM run JOIN run_name ON text = run.id WHERE run.id NOT IN gone_run)
     AND reply.question NOT IN used_question
 """
 _GONE_QUESTIONS = """
@@ -154,7 +151,7 @@ SELECT id FROM question AS q WHERE codec != :gone
     AND NOT EXISTS (
         SELECT 1 FROM reply WHERE question = q.id AND codec != :gone AND id NOT IN gone_reply
     )
-    AND NOT EXISTS (SELECT 1 FROM call WHERE question = q.id AND state IN ('sent', 'uncertain'))
+    AND id NOT IN (SELECT question FROM call WHERE state IN ('sent', 'uncertain'))
 """
 
 
@@ -167,53 +164,58 @@ def _choice(connection: sqlite3.Connection, name: str, column: str) -> None:
 def _select_runs(connection: sqlite3.Connection, runs: tuple[str, ...]) -> None:
     _choice(connection, "gone_run", "id TEXT")
     connection.executemany("INSERT INTO gone_run VALUES (?)", [(run,) for run in runs])
+    _choice(connection, "gone_name", "id INTEGER")
+    connection.execute("INSERT INTO gone_name SELECT id FROM run_name WHERE text IN gone_run")
 
 
 def _select_answers(connection: sqlite3.Connection, pruning: Pruning) -> None:
     _select_used(connection)
     by_age = not pruning.runs and not pruning.statuses
-    before = pruning.before.astimezone(UTC).isoformat() if pruning.before and by_age else ""
+    before = pruning.before.timestamp() if pruning.before and by_age else float("-inf")
     values = {"before": before, "gone": GONE}
     for name, query in (("gone_reply", _GONE_REPLIES), ("gone_question", _GONE_QUESTIONS)):
         _choice(connection, name, "id INTEGER")
         connection.execute(f"INSERT INTO {name} {query}", values)
     _select_parts(connection)
+    _select_frames(connection)
 
 
 def _select_used(connection: sqlite3.Connection) -> None:
     """Choose the questions that workers of the runs which stay asked."""
     _choice(connection, "used_question", "id INTEGER")
-    asked = connection.execute("SELECT fingerprints FROM thread WHERE run NOT IN gone_run")
+    asked = connection.execute("SELECT fingerprints FROM thread WHERE run NOT IN gone_name")
     connection.executemany(
         "INSERT OR IGNORE INTO used_question SELECT id FROM question WHERE fingerprint = ?",
-        ((bytes.fromhex(fingerprint),) for (texts,) in asked for fingerprint in decode(texts)),
+        ((bytes.fromhex(fingerprint),) for (stored,) in asked for fingerprint in from_digests(stored)),
     )
 
 
 def _select_parts(connection: sqlite3.Connection) -> None:
     """Choose the parts that no question which stays names."""
-    _choice(connection, "gone_part", "hash BLOB")
-    connection.execute("INSERT INTO gone_part SELECT hash FROM part")
-    staying = connection.execute(
-        "SELECT body, codec FROM question WHERE codec != ? AND id NOT IN gone_question", (GONE,)
-    )
+    _choice(connection, "gone_part", "id INTEGER")
+    connection.execute("INSERT INTO gone_part SELECT id FROM part")
+    staying = connection.execute("SELECT body, codec FROM question WHERE frame IS NOT NULL AND id NOT IN gone_question")
     connection.executemany(
-        "DELETE FROM gone_part WHERE hash = ?", ((part,) for body, codec in staying for part in _parts_of(body, codec))
+        "DELETE FROM gone_part WHERE id = ?", ((part,) for body, codec in staying for part in _parts_of(body, codec))
     )
 
 
-def _parts_of(body: bytes, codec: int) -> list[bytes]:
-    skeleton, _, _ = unpack(body, codec).partition("\n")
-    return [bytes.fromhex(part) for message in json.loads(skeleton)["messages"] for part in message["parts"]]
+def _parts_of(body: bytes, codec: int) -> list[int]:
+    return [part for part in decode(unpack(body, codec)) if isinstance(part, int)]
+
+
+def _select_frames(connection: sqlite3.Connection) -> None:
+    """Choose the frames that no question which stays has."""
+    _choice(connection, "gone_frame", "id INTEGER")
+    staying = "SELECT frame FROM question WHERE frame IS NOT NULL AND id NOT IN gone_question"
+    connection.execute(f"INSERT INTO gone_frame SELECT id FROM frame WHERE id NOT IN ({staying})")  # noqa: S608  a text of this function
 
 
 def _prune_answers(connection: sqlite3.Connection) -> None:
-    for table in ("reply", "question"):
-        connection.execute(
-            f"UPDATE {table} SET body = x'', codec = ? WHERE id IN gone_{table}",  # noqa: S608  a name of this module
-            (GONE,),
-        )
-    connection.execute("DELETE FROM part WHERE hash IN gone_part")
+    connection.execute("UPDATE reply SET body = x'', codec = ? WHERE id IN gone_reply", (GONE,))
+    connection.execute("UPDATE question SET frame = NULL, body = x'', codec = ? WHERE id IN gone_question", (GONE,))
+    for table in ("part", "frame"):
+        connection.execute(f"DELETE FROM {table} WHERE id IN gone_{table}")  # noqa: S608  a name of this module
     connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'pruned'")
 
 
@@ -221,11 +223,11 @@ def _prune_answers(connection: sqlite3.Connection) -> None:
 
 _OF_GONE_RUNS = {
     "run": "id IN gone_run",
-    "thread": "run IN gone_run",
-    "event": "run IN gone_run",
-    "journal": "run IN gone_run",
+    "thread": "run IN gone_name",
+    "event": "run IN gone_name",
+    "journal": "run IN gone_name",
 }
-_GONE_TEXTS = {"reply": "id IN gone_reply", "question": "id IN gone_question", "part": "hash IN gone_part"}
+_GONE_TEXTS = {table: f"id IN gone_{table}" for table in ("reply", "question", "part", "frame")}
 
 
 def _selected(

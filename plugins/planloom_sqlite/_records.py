@@ -10,7 +10,8 @@ from typing import Any
 from planloom.stores import RunRow, ThreadRow, ThreadTrace, UncertainCall
 
 from ._connections import Readers
-from ._packing import clean, decode, encode, pack, unpack
+from ._names import RUN_NUMBER, from_run, in_run
+from ._packing import clean, decode, encode, from_digests, pack, to_digests, unpack
 from ._rows import THREAD, Rows
 
 __all__ = [
@@ -30,8 +31,8 @@ __all__ = [
 
 _RUN = "id, title, status, plan, plan_hash, budget, created_at, job, facts, facts_codec, result, result_codec, error"
 _THREAD = (
-    "id, run, place, phase, label, model, role, status, started, ended, cost, fingerprints, versions, error, "
-    "result, raw, raw_codec"
+    "id, place, phase, label, model, role, status, started, ended, cost, fingerprints, versions, error, "
+    "result, result_codec, raw, raw_codec"
 )
 _UPDATES = ", ".join(f"{name} = excluded.{name}" for name in _RUN.split(", ") if name != "id")
 _SAVE_RUN = (
@@ -66,31 +67,34 @@ def save_run(connection: sqlite3.Connection, values: tuple[Any, ...]) -> None:
 
 def save_thread(rows: Rows, row: ThreadRow) -> None:
     """Insert or replace a thread."""
-    texts = (row.id, row.run, row.place, row.phase, row.label, row.model, row.role, row.status)
+    run = clean(row.run)
+    texts = (row.place, row.phase, row.label, row.model, row.role, row.status)
     raw, raw_codec = (None, None) if row.raw is None else pack(row.raw)
     rows.add(
         THREAD,
         (
+            rows.runs.number(run),
+            in_run(run, clean(row.id)),
             *(clean(text) for text in texts),
             row.started,
             row.ended,
             row.cost,
-            encode(row.fingerprints),
+            to_digests(row.fingerprints),
             encode(row.versions),
             _clean_or_none(row.error),
-            encode(row.result),
+            *pack(encode(row.result)),
             raw,
             raw_codec,
         ),
     )
 
 
-def write_journal(connection: sqlite3.Connection, run: str, place: str, value: Any) -> None:
+def write_journal(connection: sqlite3.Connection, rows: Rows, run: str, place: str, value: Any) -> None:
     """Record a value at its place."""
     connection.execute(
-        "INSERT INTO journal (run, place, value) VALUES (?, ?, ?) "
-        "ON CONFLICT (run, place) DO UPDATE SET value = excluded.value",
-        (run, place, encode(value)),
+        "INSERT INTO journal (run, place, value, codec) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (run, place) DO UPDATE SET value = excluded.value, codec = excluded.codec",
+        (rows.runs.number(run), place, *pack(encode(value))),
     )
 
 
@@ -136,67 +140,65 @@ def read_threads(
     readers: Readers, run_id: str, status: str | None, after: str | None, limit: int | None
 ) -> list[ThreadRow]:
     """Return a run's threads in the order they started; those that wait come last."""
-    where, values = "run = ?", [clean(run_id)]
+    run = clean(run_id)
+    where, values = f"run = {RUN_NUMBER}", [run]
     if status is not None:
         where, values = f"{where} AND status = ?", [*values, clean(status)]
     if after is not None:
-        where = f"{where} AND ({_IN_ORDER}) > (SELECT {_IN_ORDER} FROM thread WHERE id = ?)"  # noqa: S608  names of this module
-        values.append(clean(after))
+        where = f"{where} AND ({_IN_ORDER}) > (SELECT {_IN_ORDER} FROM thread WHERE run = {RUN_NUMBER} AND id = ?)"  # noqa: S608  names of this module
+        values += [run, in_run(run, clean(after))]
     rows = readers.rows(
         f"SELECT {_THREAD} FROM thread WHERE {where} ORDER BY {_IN_ORDER} LIMIT ?",  # noqa: S608  names of this module
         (*values, -1 if limit is None else limit),
     )
-    return [_thread_from(row) for row in rows]
+    return [_thread_from(run, row) for row in rows]
 
 
 def read_traces(readers: Readers, run_id: str) -> Iterator[ThreadTrace]:
     """Yield what a later start needs of a run's threads; a query for each so many, so that no read is long."""
     run = clean(run_id)
-    numbers = [number for (number,) in readers.rows("SELECT number FROM thread WHERE run = ? ORDER BY number", (run,))]
+    numbers = [number for (number,) in readers.rows(_NUMBERS, (run,))]
     for first in range(0, len(numbers), _TRACES_AT_ONCE):
         lot = numbers[first : first + _TRACES_AT_ONCE]
         for thread, place, phase, label, status, error, asked, used in readers.rows(_TRACES, (lot[0], lot[-1], run)):
-            yield ThreadTrace(thread, place, phase, label, status, error, _texts(asked), _numbers(used))
+            name, questions = from_run(run, thread), from_digests(asked)
+            yield ThreadTrace(name, place, phase, label, status, error, questions, _numbers(used))
 
 
 _TRACES_AT_ONCE = 2_000
+_NUMBERS = f"SELECT number FROM thread WHERE run = {RUN_NUMBER} ORDER BY number"  # noqa: S608  a constant of this package
 # The plus keeps SQLite from the index of the run, of which a lot is a small part.
 _TRACES = (
-    "SELECT id, place, phase, label, status, error, fingerprints, versions FROM thread "
-    "WHERE number BETWEEN ? AND ? AND +run = ? ORDER BY number"
+    "SELECT id, place, phase, label, status, error, fingerprints, versions FROM thread "  # noqa: S608  a constant of this package
+    f"WHERE number BETWEEN ? AND ? AND +run = {RUN_NUMBER} ORDER BY number"
 )
 
 
 def read_newest_thread(readers: Readers, run_id: str) -> int:
     """Return the highest number of a thread that a row or a call of a run names, 0 when none does."""
     run = clean(run_id)
-    digits = len(f"{run}/t") + 1
-    numbers = [readers.row(query, (digits, run)) for query in _NEWEST_THREAD]
+    numbers = [readers.row(query, (run,)) for query in _NEWEST_THREAD]
     return max(int(row[0]) for row in numbers if row is not None)
 
 
 _NEWEST_THREAD = (
-    "SELECT coalesce(max(CAST(substr(id, ?) AS INTEGER)), 0) FROM thread WHERE run = ?",
-    "SELECT coalesce(max(CAST(substr(thread, ?) AS INTEGER)), 0) FROM call WHERE run = ?",
+    # Behind the `/t` of its name.
+    f"SELECT coalesce(max(CAST(substr(id, 3) AS INTEGER)), 0) FROM thread WHERE run = {RUN_NUMBER}",  # noqa: S608  a constant of this package
+    f"SELECT coalesce(max(CAST(substr(thread, 3) AS INTEGER)), 0) FROM call WHERE run = {RUN_NUMBER}",  # noqa: S608  a constant of this package
 )
 
 
-def _texts(stored: str) -> tuple[str, ...]:
-    # One fingerprint and no more is what nearly every worker has, and is not worth a parser.
-    one = stored[2:-2]
-    return (one,) if one.isalnum() else tuple(decode(stored))
-
-
 def _numbers(stored: str) -> tuple[int, ...]:
+    # One number and no more is what nearly every worker has, and is not worth a parser.
     one = stored[1:-1]
     return (int(one),) if one.isdigit() else tuple(decode(stored))
 
 
-def _thread_from(row: tuple[Any, ...]) -> ThreadRow:
-    thread_id, run, place, phase, label, model, role, status, started, ended, cost, *rest = row
-    fingerprints, versions, error, result, raw, raw_codec = rest
+def _thread_from(run: str, row: tuple[Any, ...]) -> ThreadRow:
+    thread_id, place, phase, label, model, role, status, started, ended, cost, *rest = row
+    fingerprints, versions, error, result, result_codec, raw, raw_codec = rest
     return ThreadRow(
-        id=thread_id,
+        id=from_run(run, thread_id),
         run=run,
         place=place,
         phase=phase,
@@ -207,9 +209,9 @@ def _thread_from(row: tuple[Any, ...]) -> ThreadRow:
         started=started,
         ended=ended,
         cost=cost,
-        fingerprints=tuple(decode(fingerprints)),
+        fingerprints=from_digests(fingerprints),
         versions=tuple(decode(versions)),
-        result=decode(result),
+        result=decode(unpack(result, result_codec)),
         error=error,
         raw=None if raw is None else unpack(raw, raw_codec),
     )
@@ -217,16 +219,19 @@ def _thread_from(row: tuple[Any, ...]) -> ThreadRow:
 
 def read_journal(readers: Readers, run_id: str) -> dict[str, Any]:
     """Return a run's journal by place."""
-    rows = readers.rows("SELECT place, value FROM journal WHERE run = ?", (clean(run_id),))
-    return {place: decode(value) for place, value in rows}
+    rows = readers.rows(_JOURNAL, (clean(run_id),))
+    return {place: decode(unpack(value, codec)) for place, value, codec in rows}
+
+
+_JOURNAL = f"SELECT place, value, codec FROM journal WHERE run = {RUN_NUMBER}"  # noqa: S608  a constant of this package
 
 
 def read_money(readers: Readers, run_id: str) -> dict[str, int]:
     """Return what a run's calls cost; a released call was none."""
     row = readers.row(
-        "SELECT coalesce(sum(state != 'released'), 0), coalesce(sum(price), 0),"
+        "SELECT coalesce(sum(state != 'released'), 0), coalesce(sum(price), 0),"  # noqa: S608  a constant of this package
         " coalesce(sum(worst) FILTER (WHERE state = 'uncertain'), 0),"
-        " coalesce(sum(worst) FILTER (WHERE state = 'sent'), 0) FROM call WHERE run = ?",
+        f" coalesce(sum(worst) FILTER (WHERE state = 'sent'), 0) FROM call WHERE run = {RUN_NUMBER}",
         (clean(run_id),),
     )
     assert row is not None
@@ -237,15 +242,15 @@ def read_money(readers: Readers, run_id: str) -> dict[str, int]:
 def read_uncertain(readers: Readers, budget: str) -> tuple[UncertainCall, ...]:
     """Return a budget's calls of unknown outcome, oldest first."""
     rows = readers.rows(
-        "SELECT id, run, thread, worst, sent_at FROM call WHERE state = 'uncertain' "
-        "AND budget = (SELECT id FROM budget WHERE name = ?) ORDER BY id",
+        "SELECT call.id, text, thread, worst, sent_at FROM call JOIN run_name ON run_name.id = run "
+        "WHERE state = 'uncertain' AND budget = (SELECT id FROM budget WHERE name = ?) ORDER BY call.id",
         (clean(budget),),
     )
     return tuple(
         UncertainCall(
             call_id=str(number),
             run=run,
-            thread=thread,
+            thread=from_run(run, thread),
             worst=worst,
             sent_at=None if sent_at is None else datetime.fromtimestamp(sent_at, UTC),
         )

@@ -15,10 +15,13 @@ from typing import Any
 
 import attrs
 
+from ._names import Names
+
 __all__ = [
     "CALL",
     "EVENT",
     "MOVE",
+    "PART",
     "QUESTION",
     "REPLY",
     "TALLY",
@@ -42,11 +45,14 @@ class Form:
     """A statement over any number of rows: what comes before them, how many values each has, and what comes after.
 
     Compared by identity: forms are constants of this module.
+
+    :ivar key: how many of a row's values, the first ones, tell it from the others.
     """
 
     head: str
     width: int
     tail: str = ""
+    key: int = 1
 
 
 def _insert(table: str, columns: str, tail: str = "") -> Form:
@@ -54,10 +60,12 @@ def _insert(table: str, columns: str, tail: str = "") -> Form:
     return Form(f"INSERT INTO {table} ({columns}) VALUES", columns.count(",") + 1, tail)
 
 
-def _upsert(table: str, columns: str) -> Form:
+def _upsert(table: str, columns: str, key: int) -> Form:
     """Return the form that inserts a row, or replaces its values and keeps its number, hence its order."""
-    updates = ", ".join(f"{name} = excluded.{name}" for name in columns.split(", ") if name != "id")
-    return _insert(table, columns, f"ON CONFLICT (id) DO UPDATE SET {updates}")
+    names = columns.split(", ")
+    updates = ", ".join(f"{name} = excluded.{name}" for name in names[key:])
+    conflict = f"ON CONFLICT ({', '.join(names[:key])}) DO UPDATE SET {updates}"
+    return attrs.evolve(_insert(table, columns, conflict), key=key)
 
 
 MOVE = Form(
@@ -65,7 +73,8 @@ MOVE = Form(
     3,
     ") UPDATE call SET state = news.state, price = news.price FROM news WHERE call.id = news.id",
 )
-QUESTION = _insert("question", "id, fingerprint, body, codec")
+PART = _insert("part", "id, hash, body, codec")
+QUESTION = _insert("question", "id, fingerprint, frame, body, codec")
 CALL = _insert("call", "id, question, owner, budget, run, thread, state, worst, sent_at")
 REPLY = _insert(
     "reply",
@@ -74,10 +83,11 @@ REPLY = _insert(
 )
 THREAD = _upsert(
     "thread",
-    "id, run, place, phase, label, model, role, status, started, ended, cost, fingerprints, versions, error, "
-    "result, raw, raw_codec",
+    "run, id, place, phase, label, model, role, status, started, ended, cost, fingerprints, versions, error, "
+    "result, result_codec, raw, raw_codec",
+    key=2,
 )
-EVENT = _insert("event", "run, seq, t, type, data")
+EVENT = _insert("event", "run, seq, t, shape, data")
 TALLY = _insert(
     "tally",
     "run, type, count, last",
@@ -113,25 +123,31 @@ def select(connection: sqlite3.Connection, query: str, keys: Sequence[Any]) -> I
 
 
 class Rows:
-    """The rows of one transaction that are not written yet, each known by its first value: the newest one counts.
+    """The rows of one transaction that are not written yet, each known by its key: the newest one counts.
 
     The last number of each table stays known from one transaction to the next, until :meth:`forget`.
+
+    :ivar runs: numbers of runs. :ivar frames: those of frames of questions. :ivar shapes: those of shapes of events.
     """
 
-    _ORDER = (MOVE, QUESTION, CALL, REPLY, THREAD)
+    _ORDER = (MOVE, PART, QUESTION, CALL, REPLY, THREAD)
     """A call is closed before another is opened for its question, and what is referred to comes first."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._rows: dict[Form, dict[Any, Row]] = {form: {} for form in self._ORDER}
         self._last: dict[str, int] = {}
+        self.runs = Names(connection, "run_name")
+        self.frames = Names(connection, "frame")
+        self.shapes = Names(connection, "shape")
 
     def add(self, form: Form, row: Row) -> None:
         """Have a row written with the next :meth:`flush`."""
-        self._rows[form][row[0]] = row
+        self._rows[form][row[: form.key]] = row
 
     def number(self, table: str) -> int:
-        """Return the number of a new row; rows of a table that is numbered so are never deleted."""
+        """Return the number of a new row: one more than the highest. Rows that are named by it elsewhere must not be
+        deleted while they are."""
         if table not in self._last:
             (last,) = self._connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()  # noqa: S608  a name of this package
             self._last[table] = last
@@ -150,3 +166,5 @@ class Rows:
         for rows in self._rows.values():
             rows.clear()
         self._last.clear()
+        for names in (self.runs, self.frames, self.shapes):
+            names.forget()

@@ -6,13 +6,22 @@ Money stands on calls alone, and the partial unique index ``call_open`` is what 
 same question at once. ``meta`` counts what may have freed money or closed a question, and how often texts were pruned.
 ``tally`` counts a run's events by type, so that nobody need read them all to say how far it is: ``last`` is the highest
 number of that type, ``before`` how many came before the run was last resumed.
+
+What many rows repeat has a number. ``run_name`` numbers the runs that calls, threads, events and journals are of, also
+those that were pruned or have no row yet; ``frame`` what questions of one kind have in common, see :mod:`._frames`;
+``shape`` the types of events with the names of their fields, whose values alone are in ``event``. A thread's id is kept
+without the name of its run.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import time
 
-from planloom import StoreError, StoreTooNew
+from planloom import StoreError, StoreLocked, StoreTooNew
+
+from ._format_4 import FOURTH, Step
+from ._owners import anybody_alive
 
 __all__ = ["APPLICATION_ID", "LATEST", "MIGRATIONS", "check_identity", "migrate"]
 
@@ -161,8 +170,8 @@ _THIRD = (
     "UPDATE run SET facts = CAST(facts AS BLOB), result = CAST(result AS BLOB)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD)
-"""Statements that lead from each version to the next; a released one never changes."""
+MIGRATIONS: tuple[tuple[Step, ...], ...] = (_FIRST, _SECOND, _THIRD, FOURTH)
+"""Steps that lead from each version to the next; a released one never changes."""
 
 LATEST = len(MIGRATIONS)
 
@@ -191,20 +200,43 @@ def check_identity(connection: sqlite3.Connection, where: str) -> int:
 
 
 def migrate(connection: sqlite3.Connection, where: str) -> None:
-    """Bring a store to the latest version, all in one transaction."""
+    """Bring a store to the latest version, all in one transaction.
+
+    :raises StoreLocked: a process that knows only an older one has it open.
+    """
     if check_identity(connection, where) == LATEST:
         return
+    # Tables that others refer to are made anew.
+    connection.execute("PRAGMA foreign_keys = OFF")
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have migrated while this one waited for the lock.
         version = check_identity(connection, where)
-        for statements in MIGRATIONS[version:]:
-            for statement in statements:
-                connection.execute(statement)
+        if 0 < version < LATEST:
+            _refuse_company(connection, where)
+        for steps in MIGRATIONS[version:]:
+            for step in steps:
+                if isinstance(step, str):
+                    connection.execute(step)
+                else:
+                    step(connection)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {LATEST}")
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        if isinstance(error, (ValueError, TypeError)):
+            raise StoreError(
+                f"the store {where} cannot be brought up to date, since it is damaged ({error}); restore a copy, "
+                "or begin another with --store"
+            ) from error
         raise
+
+
+def _refuse_company(connection: sqlite3.Connection, where: str) -> None:
+    if anybody_alive(connection, time.time()):
+        raise StoreLocked(
+            f"another process of an older planloom has the store {where} open, which is to be brought up to date; "
+            "wait until it is done, or end it, and try again"
+        )

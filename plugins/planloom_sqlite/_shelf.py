@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from planloom.questions import Part, Question
 
-from ._packing import GONE, encode, pack
-from ._rows import QUESTION, Rows, select
+from ._frames import contents, frame_of
+from ._packing import GONE, pack
+from ._rows import PART, QUESTION, Rows, select
 
 __all__ = ["PartShelf", "Questions", "Shelved", "key_of"]
 
-_INLINE_BYTES = 512
-"""A shorter part lies in its question's row: a row of its own would cost more than it saves."""
+_INLINE_BYTES = 128
+"""A shorter part lies in its question's row: a row of its own, with its hash, takes that much beside the text."""
 
 
 def key_of(fingerprint: str) -> bytes:
@@ -30,20 +31,21 @@ class Shelved:
     :ivar key: its fingerprint as it is stored. :ivar large: its parts that have rows of their own.
     """
 
-    __slots__ = ("_row", "key", "large", "question")
+    __slots__ = ("_frame", "key", "large", "question")
 
     def __init__(self, question: Question) -> None:
         self.question = question
         self.key = key_of(question.fingerprint)
         self.large = tuple([part for part in question.parts if part.size_bytes >= _INLINE_BYTES])
-        self._row: tuple[bytes, int] | None = None
+        self._frame: tuple[str, str] | None = None
 
     @property
-    def row(self) -> tuple[bytes, int]:
-        """The stored form of its own row; packed once."""
-        if self._row is None:
-            self._row = pack(_row_text(self.question))
-        return self._row
+    def frame(self) -> tuple[str, str]:
+        """Its frame and its sample; worked out once. See :func:`._frames.frame_of`."""
+        if self._frame is None:
+            digests = [part.digest for part in self.question.parts]
+            self._frame = frame_of(self.question.skeleton.decode(), digests)
+        return self._frame
 
 
 class PartShelf:
@@ -52,11 +54,12 @@ class PartShelf:
     Packing a large part takes as long as hundreds of rows: other processes must not wait for the lock meanwhile.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, rows: Rows) -> None:
         self._connection = connection
-        self._stored: set[bytes] = set()
+        self._rows = rows
+        self._stored: dict[bytes, int] = {}
         self._packed: dict[bytes, tuple[bytes, int]] = {}
-        self._added: set[bytes] = set()
+        self._added: dict[bytes, int] = {}
         self._prunings = 0
 
     def keep_up(self) -> None:
@@ -68,26 +71,24 @@ class PartShelf:
 
     def missing(self, questions: Iterable[Shelved]) -> list[Part]:
         """Return the large parts of these questions that are not stored, each once."""
-        found: dict[bytes, Part] = {}
-        for question in questions:
-            for part in question.large:
-                key = bytes.fromhex(part.digest)
-                if key not in found and not self._has(key):
-                    found[key] = part
-        return list(found.values())
+        parts = {bytes.fromhex(part.digest): part for question in questions for part in question.large}
+        unknown = [key for key in parts if key not in self._stored]
+        # Inside a transaction only what others committed is found here: what it added itself is in `_added`.
+        self._stored.update(select(self._connection, "SELECT hash, id FROM part WHERE hash IN", unknown))
+        return [parts[key] for key in unknown if key not in self._stored]
 
     def pack_ahead(self, parts: Iterable[Part]) -> None:
         """Pack parts that are missing for the transaction that follows."""
         self._packed = {bytes.fromhex(part.digest): pack(part.text) for part in parts}
 
-    def add(self, part: Part) -> None:
-        """Store a large part in the open transaction, where it is not stored."""
+    def number(self, part: Part) -> int:
+        """Return the number of a large part that :meth:`missing` was asked about; stored where it was missing."""
         key = bytes.fromhex(part.digest)
-        if self._has(key):
-            return
-        body, codec = self._packed.get(key) or pack(part.text)
-        self._connection.execute("INSERT INTO part (hash, body, codec) VALUES (?, ?, ?)", (key, body, codec))
-        self._added.add(key)
+        known = self._stored.get(key) or self._added.get(key)
+        if known is None:
+            known = self._added[key] = self._rows.number("part")
+            self._rows.add(PART, (known, key, *(self._packed.get(key) or pack(part.text))))
+        return known
 
     def committed(self) -> None:
         """Remember what the transaction added."""
@@ -99,22 +100,6 @@ class PartShelf:
         """Forget what the transaction added; what is packed stays for another try."""
         self._added.clear()
 
-    def _has(self, key: bytes) -> bool:
-        if key in self._stored or key in self._added:
-            return True
-        if self._connection.execute("SELECT 1 FROM part WHERE hash = ?", (key,)).fetchone() is None:
-            return False
-        # Inside a transaction only what others committed is found here: what it added itself is in `_added`.
-        self._stored.add(key)
-        return True
-
-
-def _row_text(question: Question) -> str:
-    """Return what a question's own row holds: its skeleton, and its short parts by hash."""
-    inline = {part.digest: part.text for part in question.parts if part.size_bytes < _INLINE_BYTES}
-    # Canonical JSON has no line breaks, so the skeleton is the first line.
-    return question.skeleton.decode() + "\n" + encode(inline)
-
 
 class Questions:
     """The questions of one open transaction, stored before it or by it."""
@@ -125,13 +110,18 @@ class Questions:
         self._rows = rows
         self._found: dict[bytes, tuple[int, bool]] = {}
 
-    def look_up(self, questions: Iterable[Shelved]) -> None:
-        """Find those of the questions that are stored: all that :meth:`number` and :meth:`keep` are asked about."""
+    def look_up(self, questions: Sequence[Shelved]) -> None:
+        """Find those of the questions that are stored, and the parts of the others: all that :meth:`number` and
+        :meth:`keep` are asked about."""
         keys = list({question.key for question in questions})
         for number, key, codec in select(
             self._connection, "SELECT id, fingerprint, codec FROM question WHERE fingerprint IN", keys
         ):
             self._found[key] = (number, codec == GONE)
+        self._shelf.missing(question for question in questions if self._lacks(question))
+
+    def _lacks(self, question: Shelved) -> bool:
+        return self._found.get(question.key, (0, True))[1]
 
     def number(self, question: Shelved) -> int | None:
         """Return the number of a question's row, ``None`` when it was never asked."""
@@ -141,13 +131,21 @@ class Questions:
     def keep(self, question: Shelved) -> int:
         """Store a question and those of its parts that are not stored; return the number of its row."""
         number, gone = self._found.get(question.key, (0, True))
-        if gone:
-            for part in question.large:
-                self._shelf.add(part)
+        if not gone:
+            return number
+        row = self._row(question)
         if not number:
             number = self._rows.number("question")
-            self._rows.add(QUESTION, (number, question.key, *question.row))
-        elif gone:
-            self._connection.execute("UPDATE question SET body = ?, codec = ? WHERE id = ?", (*question.row, number))
+            self._rows.add(QUESTION, (number, question.key, *row))
+        else:
+            self._connection.execute("UPDATE question SET frame = ?, body = ?, codec = ? WHERE id = ?", (*row, number))
         self._found[question.key] = (number, False)
         return number
+
+    def _row(self, question: Shelved) -> tuple[int, bytes, int]:
+        frame, sample = question.frame
+        parts = [
+            self._shelf.number(part) if part.size_bytes >= _INLINE_BYTES else part.text
+            for part in question.question.parts
+        ]
+        return (self._rows.frames.number(frame), *pack(contents(parts, sample)))

@@ -8,16 +8,17 @@ from __future__ import annotations
 __all__ = ["SIZE_OF"]
 
 SIZE_OF = {
-    "part": "length(body) + 80",
+    "part": "length(body) + 90",
+    "frame": "length(text) * 2 + 20",
     "question": "length(body) + 90",
-    "reply": "length(body) + 190",
-    "call": "length(run) * 2 + length(thread) + 60",
-    "event": "length(run) + length(type) + length(data) + 20",
+    "reply": "length(body) + 160",
+    "call": "length(thread) + 65",
+    "event": "length(data) + 25",
     "thread": (
-        "length(id) * 2 + length(run) * 2 + length(place) + length(phase) + length(label) + length(model)"
-        " + length(fingerprints) + length(result) + coalesce(length(error), 0) + coalesce(length(raw), 0) + 60"
+        "length(id) * 2 + length(place) + length(phase) + length(label) + length(model)"
+        " + length(fingerprints) + length(result) + coalesce(length(error), 0) + coalesce(length(raw), 0) + 80"
     ),
-    "journal": "length(run) + length(place) + length(value) + 10",
+    "journal": "length(place) + length(value) + 15",
     "run": (
         "length(id) * 2 + length(title) + length(plan) + length(facts) + length(result) + length(job) * 2"
         " + coalesce(length(error), 0) + 120"

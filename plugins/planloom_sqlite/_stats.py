@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from planloom.store_tools import Spender, StoreStats, Weight
@@ -17,7 +17,7 @@ __all__ = ["stats_of"]
 
 _KINDS = {
     "parts": ("part",),
-    "questions": ("question",),
+    "questions": ("question", "frame"),
     "replies": ("reply",),
     "calls": ("call",),
     "events": ("event",),
@@ -42,8 +42,8 @@ def stats_of(connection: sqlite3.Connection, path: Path) -> StoreStats:
         spenders=_spenders(connection),
         cap=next((cap for (cap,) in connection.execute(STORE_CAP)), None),
         uncertain=_one(connection, "SELECT count(*) FROM call WHERE state = 'uncertain'"),
-        oldest_at=None if oldest is None else datetime.fromisoformat(oldest),
-        newest_at=None if newest is None else datetime.fromisoformat(newest),
+        oldest_at=None if oldest is None else datetime.fromtimestamp(oldest, UTC),
+        newest_at=None if newest is None else datetime.fromtimestamp(newest, UTC),
     )
 
 

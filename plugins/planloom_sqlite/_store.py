@@ -31,7 +31,7 @@ from ._caps import CONFIGURED_CAP, CapStore, ConfigureCap, OpenBudget, SetCap
 from ._connections import MEMORY, Place, Readers, open_writer
 from ._faults import why_unwritable
 from ._hedges import Hedge
-from ._ledger import ANSWER, VERSION, question_from, read_own_versions, read_replies, reply_from
+from ._ledger import ANSWER, VERSION, read_own_versions, read_question, read_replies, reply_from
 from ._operations import (
     AppendEvents,
     ClaimRun,
@@ -49,7 +49,7 @@ from ._operations import (
     WriteJournal,
     check_amount,
 )
-from ._packing import GONE, clean, unpack
+from ._packing import clean
 from ._reading import NoWriter, place_to_read, refuse_others
 from ._shelf import key_of
 from ._till import ALL_BUDGETS, STORE_CAP
@@ -146,18 +146,7 @@ class SqliteStore:
 
     def question(self, fingerprint: str) -> Question | None:
         """Return a question that was asked, or ``None``."""
-        row = self._readers.row(
-            "SELECT body, codec FROM question WHERE fingerprint = ? AND codec != ?", (key_of(fingerprint), GONE)
-        )
-        return None if row is None else question_from(row[0], row[1], self._part_text)
-
-    def _part_text(self, digest: str) -> str:
-        row = self._readers.row("SELECT body, codec FROM part WHERE hash = ?", (bytes.fromhex(digest),))
-        if row is None:
-            raise StoreError(
-                f"the store {self._where} lacks the text {digest} of a question; restore a copy of the store"
-            )
-        return unpack(row[0], row[1])
+        return read_question(self._readers, key_of(fingerprint), self._where)
 
     async def reserve(
         self, question: Question, *, budget: str, run: str, thread: str, worst: int, look: bool = True

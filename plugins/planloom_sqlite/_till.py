@@ -17,6 +17,7 @@ import attrs
 from planloom import StoreError
 from planloom.stores import Books
 
+from ._names import in_run
 from ._rows import CALL, MOVE, Rows, select
 
 __all__ = ["ALL_BUDGETS", "STORE_CAP", "Account", "Call", "Till"]
@@ -204,15 +205,19 @@ class Till:
     ) -> int:
         """Record a call as sent with its worst price reserved; return its number."""
         number = self._rows.number("call")
-        self._rows.add(CALL, (number, question, owner, account.id, run, thread, "sent", worst, now))
+        of_run = (self._rows.runs.number(run), in_run(run, thread))
+        self._rows.add(CALL, (number, question, owner, account.id, *of_run, "sent", worst, now))
         self._sent[question] = number
         self._keep(Call(number, question, account.id, "sent", worst))
         account.reserved += worst
         self._touch(account)
         return number
 
-    def hedge(self, first: Call, owner: int, *, run: str, thread: str, now: float) -> int:
-        """Record a second request beside a call in flight, uncertain at the same worst price; return its number."""
+    def hedge(self, first: Call, owner: int, *, run: int, thread: str, now: float) -> int:
+        """Record a second request beside a call in flight, uncertain at the same worst price; return its number.
+
+        :param run: and ``thread``: as they stand in the row of the call.
+        """
         number = self._rows.number("call")
         self._rows.add(CALL, (number, first.question, owner, first.budget, run, thread, "uncertain", first.worst, now))
         self._keep(Call(number, first.question, first.budget, "uncertain", first.worst))

@@ -98,8 +98,8 @@ class Writer:
         self._where = where
         self._clock = clock
         self._owner = Owner(lease_s)
-        self._shelf = PartShelf(connection)
         self._rows = Rows(connection)
+        self._shelf = PartShelf(connection, self._rows)
         self._till = Till(connection, self._rows, where)
         self._seen: int | None = None
         self._gathered: list[_Waiter] = []
@@ -251,7 +251,7 @@ class Writer:
             questions = [reserve.question for reserve in likely_granted(self._till, reserves)]
             parts = self._shelf.missing(questions)
         for question in questions:
-            question.row  # noqa: B018 - packed from now on
+            question.frame  # noqa: B018 - worked out from now on
         self._shelf.pack_ahead(parts)
 
     def _transact(self, operations: Sequence[Operation]) -> list[Any]:
@@ -275,7 +275,7 @@ class Writer:
         now = self._clock()
         self._owner.keep(self._connection, till, now)
         till.look_up(_calls_of(operations))
-        questions.look_up(op.question for op in operations if isinstance(op, Reserve))
+        questions.look_up([op.question for op in operations if isinstance(op, Reserve)])
         transaction = Transaction(
             connection=self._connection,
             rows=rows,

@@ -142,6 +142,8 @@ def _store_with_an_answer(path: Path) -> None:
         ("UPDATE reply SET body = x'00'", "reply 1 does not fit its hash"),
         ("UPDATE part SET codec = 9", "part 1 does not fit its hash"),
         ("UPDATE question SET body = x'00'", "question 1 does not fit its fingerprint"),
+        ("UPDATE frame SET text = replace(text, 'small', 'large')", "question 1 does not fit its fingerprint"),
+        ("UPDATE question SET frame = NULL", "question 1 does not fit its fingerprint"),
         ("DELETE FROM part", "question 1 lacks the text of 1 of its parts"),
         (
             "UPDATE budget SET spent = spent + 1",
@@ -174,8 +176,9 @@ def test_the_check_finds_what_was_changed_behind_the_stores_back(tmp_path: Path,
     [
         ("UPDATE run SET facts = x'00', facts_codec = 0", "run run-1 cannot be read"),
         ("UPDATE run SET result = x'00', result_codec = 1", "run run-1 cannot be read"),
-        ("UPDATE thread SET fingerprints = ''", "thread run-1/t001 cannot be read"),
+        ("UPDATE thread SET fingerprints = x'00'", "thread run-1/t001 cannot be read"),
         ("UPDATE event SET data = '{' WHERE seq = 2", "event 2 of run run-1 cannot be read"),
+        ("UPDATE event SET data = '[]' WHERE seq = 2", "event 2 of run run-1 cannot be read"),
     ],
 )
 def test_a_record_that_is_damaged_is_found_and_told_to_who_reads_it(tmp_path: Path, damage: str, found: str) -> None:

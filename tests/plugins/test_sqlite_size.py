@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 
 from planloom.questions import Part, Question, message_of
+from planloom.store_tools import Pruning
 from planloom.stores import Event, Granted
-from planloom.testing.store_samples import JOB, a_question, a_reply, a_run, ask_for
-from planloom_sqlite import SqliteTools, open_store
+from planloom.testing.store_samples import JOB, a_question, a_reply, a_run, a_thread, ask_for
+from planloom_sqlite import SqliteTools, check_store, open_store
 
 _WORDS = [f"word{n}" for n in range(3000)]
 
@@ -62,6 +64,82 @@ def test_large_arguments_and_results_of_a_run_are_packed(tmp_path: Path) -> None
     assert path.stat().st_size < 750_000
     (record,) = SqliteTools(path).export(["run"])
     assert (record["facts"], record["result"]) == (run.facts, run.result)
+
+
+def test_large_results_of_workers_and_entries_of_the_journal_are_packed(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    threads = [a_thread(number, result={"text": _text(50_000)}) for number in range(10)]
+    entries = {f"{number}.0": [_text(50_000)] for number in range(10)}
+
+    async def scenario() -> None:
+        store = open_store(path)
+        await store.save_threads(threads)
+        for place, value in entries.items():
+            await store.write_journal("run-1", place, value)
+        assert store.threads("run-1") == threads
+        assert store.journal("run-1") == entries
+        await store.close()
+
+    asyncio.run(scenario())
+    assert path.stat().st_size < 500_000
+
+
+def _with_schema(number: int) -> Question:
+    """Return a question whose parameters are large, as a schema or a list of tools is."""
+    return Question(
+        endpoint="local",
+        model="small",
+        messages=(message_of("system", "Read closely."), message_of("user", f"What of line {number}?")),
+        parameters={"response_format": {"schema": _text(20_000)}},
+        sample=(0, number),
+    )
+
+
+def test_what_is_sent_with_every_question_of_a_kind_is_stored_once(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+
+    async def scenario() -> None:
+        store = open_store(path)
+        await store.open_budget(JOB, 10**9)
+        for number in range(100):
+            granted = await ask_for(store, _with_schema(number))
+            assert isinstance(granted, Granted)
+            await store.settle(granted.call_id, a_reply())
+        stored = store.question(_with_schema(42).fingerprint)
+        assert stored is not None
+        assert stored.fingerprint == _with_schema(42).fingerprint
+        await store.close()
+
+    asyncio.run(scenario())
+    assert path.stat().st_size < 250_000
+    everything = Pruning(before=datetime(2100, 1, 1, tzinfo=UTC), answers=True)
+    assert SqliteTools(path).prune(everything, apply=True).shrunk
+    assert b"response_format" not in path.read_bytes()
+
+    async def once_more() -> None:
+        store = open_store(path)
+        assert isinstance(await ask_for(store, _with_schema(42)), Granted)
+        await store.close()
+
+    asyncio.run(once_more())
+    assert check_store(path) == []
+
+
+def test_what_every_event_of_a_type_repeats_is_stored_once(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    run = "a-run-with-a-rather-long-title-1a2b3c"
+    data = {"thread": f"{run}/t001", "a field with a rather long name": 1, "and a second one": 2}
+
+    async def scenario() -> None:
+        store = open_store(path)
+        events = [Event(seq=number, t=0.0, type="run.agent_ended", data=data) for number in range(1, 2001)]
+        await store.append_events(run, events)
+        assert store.events(run) == events
+        await store.close()
+
+    asyncio.run(scenario())
+    # In pages as full as SQLite fills them: a row has its number, its time, its shape, and three values.
+    assert path.stat().st_size < 2_000 * 50 + 33 * 4096
 
 
 def test_a_run_that_cannot_be_written_keeps_no_answer_of_its_batch_from_being_written(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ class RunsContract:
     @with_store
     async def test_threads_come_in_the_order_they_started(self, store: Store) -> None:
         waiting = a_thread(1, started=None, ended=None, status="waiting")
-        late, early = a_thread(2, started=2.0), a_thread(3, started=1.0, raw=LONG_TEXT, fingerprints=("ab",))
+        late, early = a_thread(2, started=2.0), a_thread(3, started=1.0, raw=LONG_TEXT, fingerprints=("ab" * 32,))
         for row in (waiting, late, early, a_thread(4, run="run-2")):
             await store.save_threads([row])
         assert store.threads("run-1") == [early, late, waiting]
@@ -71,8 +71,29 @@ class RunsContract:
         assert store.threads("run-1", after="run-1/t999") == []
 
     @with_store
+    async def test_threads_of_several_runs_may_be_saved_at_once(self, store: Store) -> None:
+        rows = [a_thread(1, id=f"{run}/t001", run=run) for run in ("run-1", "run-2", "run-1/t001")]
+        await store.save_threads(rows)
+        await store.save_threads(rows)
+        assert [store.threads(row.run) for row in rows] == [[row] for row in rows]
+
+    @pytest.mark.parametrize("run", ["run-1", 'a "run"', "Läufe", "back\\slash", ""])
+    def test_what_events_tell_comes_back_whatever_the_run_is_called(self, open_store: Opener, run: str) -> None:
+        texts = (f"{run}/t001", run, f'"{run}/', f'\n"{run}/\n/', f"before {run}/")
+        data = {"thread": texts[0], "texts": [*texts, {texts[0]: texts[1]}]}
+        events = [Event(seq=1, t=0.5, type="run.log", data=data), Event(seq=2, t=0.5, type="run.log", data={})]
+
+        async def scenario() -> None:
+            store = open_store()
+            await store.append_events(run, events)
+            assert store.events(run) == events
+            await store.close()
+
+        asyncio.run(scenario())
+
+    @with_store
     async def test_a_thread_names_the_replies_it_used(self, store: Store) -> None:
-        row = a_thread(fingerprints=("ab", "cd"), versions=(7, 3))
+        row = a_thread(fingerprints=("ab" * 32, "cd" * 32), versions=(7, 3))
         await store.save_threads([row])
         assert store.threads("run-1") == [row]
 
@@ -80,8 +101,9 @@ class RunsContract:
     async def test_what_a_later_start_needs_of_threads_comes_in_the_order_they_were_first_saved(
         self, store: Store
     ) -> None:
-        asked, failed = a_thread(2, fingerprints=("ab",), versions=(7,)), a_thread(1, status="failed", error="empty")
-        twice = a_thread(3, fingerprints=("ab", "cd"), versions=(7, 0))
+        asked = a_thread(2, fingerprints=("ab" * 32,), versions=(7,))
+        failed = a_thread(1, status="failed", error="empty")
+        twice = a_thread(3, fingerprints=("ab" * 32, "cd" * 32), versions=(7, 0))
         await store.save_threads([asked, a_thread(4, run="run-2"), failed, twice])
         await store.save_threads([asked])
         expected = [

@@ -244,7 +244,7 @@ def test_a_thread_whose_row_was_lost_with_its_process_gives_its_name_to_no_other
         first = await run_plan(loom, source, cap=0.4)
         assert (first.status, server.total) == ("paused", 2)
         with closing(sqlite3.connect(loom.store.where)) as store:
-            lost = {name for (name,) in store.execute("SELECT thread FROM call")}
+            lost = {f"{first.run_id}{name}" for (name,) in store.execute("SELECT thread FROM call")}
             store.execute("DELETE FROM thread")
             store.commit()
         row = loom.store.run(first.run_id)
