@@ -37,7 +37,17 @@ from .loom import Loom, open_loom
 from .outcomes import Outcome
 from .plugins import Registry, load_plugins
 from .replaying import Replayed, replay_run
-from .resuming import check_resumable, find_run, is_whole, job_of, reopen, target_facts, unapproved, unchanged_job
+from .resuming import (
+    cap_of,
+    check_resumable,
+    find_run,
+    is_whole,
+    job_of,
+    reopen,
+    target_facts,
+    unapproved,
+    unchanged_job,
+)
 from .saved_plans import saved_plans
 from .settings import Settings
 from .stores import RunRow
@@ -202,7 +212,8 @@ class Planloom:
         source = None if plan is None else self._plan(plan)[0]
         if as_new_run:
             job = await asyncio.to_thread(job_of, loom.registry, row, args)
-            return await self._begin_anew(job, source or row.plan, row.title, credit_cap, approve, at_cap)
+            new_cap = cap_of(store, row) if credit_cap is None else credit_cap
+            return await self._begin_anew(job, source or row.plan, row.title, new_cap, approve, at_cap)
         check_resumable(store, row, workers or loom.settings.workers)
         if release_uncertain:
             for call in store.uncertain_calls(row.budget):
@@ -256,13 +267,13 @@ class Planloom:
             ) from error
 
     async def _begin_anew(
-        self, job: Job, source: str, name: str, cap: int | None, approve: Approve | bool, at_cap: OnCap
+        self, job: Job, source: str, name: str, cap: int, approve: Approve | bool, at_cap: OnCap
     ) -> Run:
         """Begin a new run of an earlier one's job, which reuses every answer that still fits."""
         job = attrs.evolve(
             job,
             plan=plan_hash(source) if job.plan else "",
-            cap=job.cap if cap is None else cap,
+            cap=cap,
             refresh=False,
         )
         return await self._price_and_begin(job, source, name, approve, at_cap)

@@ -24,6 +24,7 @@ from .stores import RunRow
 
 __all__ = [
     "Job",
+    "books_of",
     "cost_facts",
     "ending_of",
     "is_plan_fault",
@@ -107,6 +108,11 @@ def new_row(
         job=job.key,
         facts={**job_facts(job, settings, roles), "planned": attrs.asdict(planned), **job.facts},
     )
+
+
+def books_of(row: RunRow) -> str:
+    """Return the name of a run's books, also where it has not spent anything and its record names none yet."""
+    return row.budget or f"job-{row.id}"
 
 
 def cost_facts(planned: Spent, uncertain: int, run: Spent = _NOTHING) -> dict[str, int]:

@@ -20,7 +20,7 @@ from planlang import Program
 
 from ._errors import JournalDiverged, Misuse, PlanRefused, UnknownNameError
 from .former import Former, read_former
-from .job import Job, job_facts
+from .job import Job, books_of, job_facts
 from .jobs import compile_plan
 from .kits import Kit
 from .money import Spent
@@ -33,6 +33,7 @@ from .words import build_vocabulary
 
 __all__ = [
     "Reopened",
+    "cap_of",
     "changed_since",
     "check_resumable",
     "find_run",
@@ -113,6 +114,11 @@ def check_resumable(store: Store, row: RunRow, workers: int) -> None:
         )
 
 
+def cap_of(store: Store, row: RunRow) -> int:
+    """Return the budget of a run's job as it was last set, in micro-credits."""
+    return store.books(books_of(row)).cap or int(row.facts["cap"])
+
+
 def is_whole(row: RunRow) -> bool:
     """Return whether a run has come to its end and lacks nothing."""
     return row.status == "completed" and not row.facts.get("counts", {}).get("holes")
@@ -179,7 +185,7 @@ def reopen(
     program, _ = compile_plan(row.plan, build_vocabulary(registry, settings, job.kits), row.title)
     before = int(row.facts.get("workers", settings.workers))
     return Reopened(
-        job=attrs.evolve(job, cap=store.books(row.budget).cap or job.cap),
+        job=attrs.evolve(job, cap=cap_of(store, row)),
         source=row.plan,
         program=program,
         former=read_former(store, row),

@@ -12,6 +12,7 @@ import attrs
 
 from ._errors import Misuse
 from .control import CANCEL, DRAIN_S
+from .job import books_of
 from .money import credits_of, show_credits
 from .status import ENDED, status_now
 from .stores import Books, Event, RunRow, Store
@@ -100,7 +101,7 @@ async def raise_cap(store: Store, row: RunRow, cap: int) -> Books:
         raise Misuse(
             f"the run {row.id} is {status} and spends nothing any more; `planloom show {row.id}` has what it came to"
         )
-    books = await store.open_budget(row.budget or f"job-{row.id}", row.facts["cap"])
+    books = await store.open_budget(books_of(row), row.facts["cap"])
     if cap <= books.cap:
         raise Misuse(f"the cap of {row.id} is {show_credits(books.cap)} credits already; name a higher one with --cap")
-    return await store.set_cap(row.budget or f"job-{row.id}", cap)
+    return await store.set_cap(books_of(row), cap)

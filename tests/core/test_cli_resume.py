@@ -270,6 +270,21 @@ def test_a_run_that_was_held_and_then_cancelled_asks_for_approval_too(folder_wit
 
 
 @pytest.mark.slow
+def test_a_cap_that_was_raised_while_a_run_was_held_holds_for_it_and_for_a_new_run_of_its_job(
+    folder_with: MakeFolder,
+) -> None:
+    folder = folder_with(echo, MANY.format(count=400))
+    folder.run("run", "job.plan")
+    run = folder.newest().id
+    assert "600.0 of 600.0 credits are free" in folder.run("raise", run, "--cap", "600")[1]
+    assert folder.run("resume", run, "--cap", "300")[0] == 4
+    assert folder.run("resume", run, "--yes")[0] == 0
+    assert folder.store(lambda store: store.books(store.runs(1)[0].budget).cap) == 300_000_000
+    assert folder.run("resume", run, "--as-new-run", "--yes")[0] == 0
+    assert folder.newest().facts["cap"] == 300_000_000
+
+
+@pytest.mark.slow
 def test_a_runaway_goes_on_when_it_may_have_more_workers(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, MORE_THAN_FORESEEN)
     folder.configure(**{"in_flight = 8": "in_flight = 8\nworkers = 5"})

@@ -17,12 +17,13 @@ from planloom._budget_line import OnCap
 from planloom._errors import Misuse
 from planloom.api import open_with
 from planloom.desk import JobDesk
-from planloom.job import plan_hash
+from planloom.job import books_of, plan_hash
 from planloom.jobs import PricedPlan, require_roles
 from planloom.loom import Job
 from planloom.money import show_credits
 from planloom.resuming import (
     Reopened,
+    cap_of,
     check_resumable,
     find_run,
     is_whole,
@@ -118,9 +119,10 @@ def resume(
         row = find_run(store, run)
         _check_trust(app, row, trust_config)
         job = job_of(app.registry, row, wanted.args) if wanted.as_new_run else None
+        cap = cap_of(store, row) if wanted.cap is None else wanted.cap
         reopened = None if wanted.as_new_run else _reopened(app, store, row, wanted)
     if job is not None:
-        return _as_new_run(app, row, job, wanted)
+        return _as_new_run(app, row, attrs.evolve(job, cap=cap), wanted)
     if reopened is None:
         click.echo(f"{run} is whole: nothing is missing; `planloom replay {run}` gives its result again")
         return 0
@@ -162,9 +164,10 @@ async def _prepare(store: Store, reopened: Reopened, wanted: _Wanted) -> None:
             f"known, {show_credits(former.paid + reopened.planned.paid)} credits paid"
         )
     await _settle_uncertain(store, budget, release=wanted.release_uncertain)
-    if wanted.cap is not None and budget:
-        await store.open_budget(budget, wanted.cap)
-        await store.set_cap(budget, wanted.cap)
+    if wanted.cap is not None:
+        books = books_of(former.row)
+        await store.open_budget(books, wanted.cap)
+        await store.set_cap(books, wanted.cap)
 
 
 async def _settle_uncertain(store: Store, budget: str, *, release: bool) -> None:
@@ -219,7 +222,6 @@ def _as_new_run(app: App, row: RunRow, job: Job, wanted: _Wanted) -> int:
     job = attrs.evolve(
         job,
         plan=plan_hash(source) if job.plan else "",
-        cap=job.cap if wanted.cap is None else wanted.cap,
         refresh=False,  # it reuses every answer that still fits
         facts=_kept_facts(row),
     )
