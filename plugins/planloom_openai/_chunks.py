@@ -43,12 +43,13 @@ class _Choice:
     def __init__(self) -> None:
         self.finish_reason: Any = None
         self._content: list[Any] = []
+        self._counted = self._characters = 0  # of the content, for what comes as the text so far
         self._refusal: list[str] = []
         self._arguments: dict[Any, list[str]] = {}
 
     def add(self, choice: Mapping[str, Any]) -> None:
-        # Why an answer is not whole stays said, whatever is said after it.
-        if self.finish_reason in (None, "stop"):
+        if choice.get("finish_reason") and self.finish_reason in (None, "stop"):
+            # Why an answer is not whole stays said, whatever is said after it.
             self.finish_reason = reason_in(choice) or self.finish_reason
         delta = choice.get("delta")
         if isinstance(delta, Mapping):
@@ -58,10 +59,15 @@ class _Choice:
 
     def _add_message(self, message: Mapping[str, Any]) -> None:
         """Some servers send the text so far, once more or each time, where others send a piece."""
-        so_far = "".join(piece for piece in self._content if isinstance(piece, str))
+        new = self._content[self._counted :]
+        self._counted += len(new)
+        self._characters += sum(len(piece) for piece in new if isinstance(piece, str))
         text = message.get("content")
-        if so_far and isinstance(text, str) and text.startswith(so_far):
-            message = {**message, "content": text[len(so_far) :]}
+        # Put together only where it may be the beginning of this one: else each event would cost all before it.
+        if isinstance(text, str) and 0 < self._characters <= len(text):
+            so_far = "".join(piece for piece in self._content if isinstance(piece, str))
+            if text.startswith(so_far):
+                message = {**message, "content": text[len(so_far) :]}
         self._add_delta(message)
 
     def _add_delta(self, delta: Mapping[str, Any]) -> None:
@@ -69,7 +75,7 @@ class _Choice:
         self._content.extend(content if isinstance(content, list) else [content] if content else [])
         if isinstance(delta.get("refusal"), str):
             self._refusal.append(delta["refusal"])
-        for key, arguments in self._called(delta):
+        for key, arguments in self._called(delta) if "tool_calls" in delta or "function_call" in delta else ():
             if isinstance(arguments, str | Mapping):
                 piece = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
                 self._arguments.setdefault(key, []).append(piece)
@@ -116,22 +122,29 @@ class _Joined:
             chunk = chunk if isinstance(chunk, Mapping) and "error" in chunk else {"error": chunk}
         if not isinstance(chunk, Mapping):
             return
-        beside = mapping_in(chunk.get("x_groq"))
-        error = chunk if chunk.get("object") == "error" else chunk.get("error") or beside.get("error")
+        error = chunk if chunk.get("object") == "error" else chunk.get("error")
+        usage = chunk.get("usage")
+        if beside := chunk.get("x_groq"):
+            error, usage = error or mapping_in(beside).get("error"), usage or mapping_in(beside).get("usage")
         if error:
             self._fail(error)
         if chunk.get("model"):
             self._top["model"] = chunk["model"]
-        self._count(chunk.get("usage") or beside.get("usage"))
+        if usage:
+            self._count(usage)
         choices = chunk.get("choices")
         for place, choice in enumerate(choices if isinstance(choices, list) else ()):
             if isinstance(choice, Mapping):
                 self._add_choice(choice, place)
 
     def _add_choice(self, choice: Mapping[str, Any], place: int) -> None:
-        self._count(choice.get("usage"))
+        if choice.get("usage"):
+            self._count(choice["usage"])
         index = choice.get("index")
-        known = self._choices.setdefault(index if isinstance(index, int) else place, _Choice())
+        index = index if isinstance(index, int) else place
+        known = self._choices.get(index)
+        if known is None:
+            known = self._choices[index] = _Choice()
         known.add(choice)
         if choice.get("error") and known is self._first():
             self._fail(choice["error"])

@@ -78,20 +78,23 @@ def values_in(body: bytes, parse: Callable[[str], Any]) -> Iterator[tuple[str, A
     :raises ValueError: it is not UTF-8, or an event that should be JSON is none.
     """
     for event in events_in(body):
-        if event.data == DONE:
+        data = event.data
+        if data == DONE:
             yield event.name, DONE
-        elif event.data[0] in "{[":
-            yield from ((event.name, value) for value in _parsed(event.data, parse))
+        elif data[0] in "{[":
+            try:
+                value = parse(data)
+            except ValueError:
+                if "\n" not in data:
+                    raise
+                yield from ((event.name, value) for value in _line_by_line(data, parse))
+            else:
+                yield event.name, value
         elif event.name == ERROR:
-            yield event.name, {"error": event.data}
+            yield event.name, {"error": data}
 
 
-def _parsed(data: str, parse: Callable[[str], Any]) -> list[Any]:
-    try:
-        return [parse(data)]
-    except ValueError:
-        if "\n" not in data:
-            raise
-    # Servers forget the empty line between two events.
+def _line_by_line(data: str, parse: Callable[[str], Any]) -> list[Any]:
+    """Return the values of events between which a server forgot the empty line."""
     lines = (line.strip() for line in data.split("\n"))
     return [DONE if line == DONE else parse(line) for line in lines if line]
