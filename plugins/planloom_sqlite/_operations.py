@@ -31,7 +31,7 @@ from . import _drivers, _records
 from ._events import add_events
 from ._ledger import ANSWER, add_reply, reply_from
 from ._owners import Owner, give_up_expired, has_expired
-from ._packing import clean, digest_of, pack
+from ._packing import clean, digest_of, encode, pack
 from ._rows import Rows
 from ._shelf import Questions, Shelved
 from ._till import Till
@@ -273,24 +273,33 @@ class SaveRun:
         _records.save_run(to.connection, self._values)
 
 
-@attrs.frozen
 class SaveThreads:
     """Insert or replace threads."""
 
     rank: ClassVar[int] = RECORDS
-    threads: Sequence[ThreadRow]
+    __slots__ = ("_packed", "threads")
+
+    def __init__(self, threads: Sequence[ThreadRow]) -> None:
+        self.threads = threads
+        self._packed: list[tuple[bytes | int | None, ...]] | None = None
 
     @property
     def rows(self) -> int:
         """How many rows it writes."""
         return len(self.threads)
 
+    def prepare(self) -> None:
+        """Pack what they came to before the lock is taken."""
+        self._packed = self._packed or [_records.packed_texts(row) for row in self.threads]
+
     def apply(self, to: Transaction) -> None:
         """Write the rows."""
         for run in {row.run for row in self.threads}:
             to.check_driver(run)
-        for row in self.threads:
-            _records.save_thread(to.rows, row)
+        self.prepare()
+        assert self._packed is not None
+        for row, packed in zip(self.threads, self._packed, strict=True):
+            _records.save_thread(to.rows, row, packed)
 
 
 @attrs.frozen
@@ -313,19 +322,28 @@ class AppendEvents:
             add_events(to.connection, to.rows, clean(self.run), self.events)
 
 
-@attrs.frozen(kw_only=True)
 class WriteJournal:
     """Record what an impure word returned."""
 
     rank: ClassVar[int] = RECORDS
-    run: str
-    place: str
-    value: Any
+    __slots__ = ("_packed", "place", "run", "value")
+
+    def __init__(self, *, run: str, place: str, value: Any) -> None:
+        self.run = run
+        self.place = place
+        self.value = value
+        self._packed: tuple[bytes, int] | None = None
+
+    def prepare(self) -> None:
+        """Pack the value before the lock is taken."""
+        self._packed = self._packed or pack(encode(self.value))
 
     def apply(self, to: Transaction) -> None:
         """Write the value."""
         to.check_driver(self.run)
-        _records.write_journal(to.connection, to.rows, clean(self.run), clean(self.place), self.value)
+        self.prepare()
+        assert self._packed is not None
+        _records.write_journal(to.connection, to.rows, clean(self.run), clean(self.place), self._packed)
 
 
 @attrs.frozen

@@ -15,6 +15,7 @@ from ._packing import clean, decode, encode, from_digests, pack, to_digests, unp
 from ._rows import THREAD, Rows
 
 __all__ = [
+    "packed_texts",
     "read_journal",
     "read_money",
     "read_newest_thread",
@@ -65,11 +66,16 @@ def save_run(connection: sqlite3.Connection, values: tuple[Any, ...]) -> None:
     connection.execute(_SAVE_RUN, values)
 
 
-def save_thread(rows: Rows, row: ThreadRow) -> None:
+def packed_texts(row: ThreadRow) -> tuple[bytes | int | None, ...]:
+    """Return what a thread came to, and its raw answer, as :func:`save_thread` takes them."""
+    raw = (None, None) if row.raw is None else pack(row.raw)
+    return (*pack(encode(row.result)), *raw)
+
+
+def save_thread(rows: Rows, row: ThreadRow, packed: tuple[bytes | int | None, ...]) -> None:
     """Insert or replace a thread."""
     run = clean(row.run)
     texts = (row.place, row.phase, row.label, row.model, row.role, row.status)
-    raw, raw_codec = (None, None) if row.raw is None else pack(row.raw)
     rows.add(
         THREAD,
         (
@@ -82,19 +88,17 @@ def save_thread(rows: Rows, row: ThreadRow) -> None:
             to_digests(row.fingerprints),
             encode(row.versions),
             _clean_or_none(row.error),
-            *pack(encode(row.result)),
-            raw,
-            raw_codec,
+            *packed,
         ),
     )
 
 
-def write_journal(connection: sqlite3.Connection, rows: Rows, run: str, place: str, value: Any) -> None:
-    """Record a value at its place."""
+def write_journal(connection: sqlite3.Connection, rows: Rows, run: str, place: str, packed: tuple[bytes, int]) -> None:
+    """Record a value, packed as JSON, at its place."""
     connection.execute(
         "INSERT INTO journal (run, place, value, codec) VALUES (?, ?, ?, ?) "
         "ON CONFLICT (run, place) DO UPDATE SET value = excluded.value, codec = excluded.codec",
-        (rows.runs.number(run), place, *pack(encode(value))),
+        (rows.runs.number(run), place, *packed),
     )
 
 

@@ -40,6 +40,7 @@ from ._operations import (
     SaveThreads,
     Settle,
     Transaction,
+    WriteJournal,
     is_call_id,
     likely_granted,
 )
@@ -242,9 +243,9 @@ class Writer:
             return _Failure(error)
 
     def _pack_ahead(self, operations: Sequence[Operation]) -> None:
-        """Pack texts before the lock is taken: of replies, of runs, and of the questions that will likely be sent."""
+        """Pack texts before the lock is taken: of replies, records, and the questions that will likely be sent."""
         for operation in operations:
-            if isinstance(operation, (Settle, SaveRun)):
+            if isinstance(operation, (Settle, SaveRun, SaveThreads, WriteJournal)):
                 operation.prepare()
         reserves = [operation for operation in operations if isinstance(operation, Reserve)]
         with self._guard:
