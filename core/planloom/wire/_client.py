@@ -35,6 +35,9 @@ class Dialect(Protocol):
     def read(self, answer: Answer, question: Question, seconds: float, now: datetime) -> Reply:
         """Return the reply that an answer holds.
 
+        A stream that breaks off is read too: its reply counts where it has a finish reason, so that one may only have
+        what the server said.
+
         :param now: what a moment in the answer is counted from.
         :raises ModelError: the answer is a refusal, or none at all.
         """
