@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import attrs
+
 __all__ = [
     "AUTH",
     "A_DAY",
@@ -28,39 +30,52 @@ __all__ = [
     "TIMED_OUT",
     "TOO_LONG",
     "UNKNOWN_MODEL",
+    "Words",
     "said_in",
     "title_in",
     "words_of",
 ]
 
-QUOTA_CODE = re.compile(
+
+@attrs.frozen
+class Words:
+    """A pattern that is compiled when it is first looked for: most runs meet no refusal, and wait for none of it."""
+
+    pattern: str
+
+    def search(self, words: str) -> re.Match[str] | None:
+        """Return the first place that fits."""
+        return re.search(self.pattern, words)
+
+
+QUOTA_CODE = Words(
     r"insufficient_quota|exceeded_current_quota|billing_(hard_limit|error|not_active)|insufficient_(balance|credits|funds)"
     r"|credit balance is too low|reached your specified (api )?usage limits?|usage limit reached"
     r"|(used|spent) all (of )?(your |the )?(available )?credits|(spending|usage) limit|(key|credit) limit exceeded"
     r"|account .{0,40}(is suspended|overdue)|overdue (balance|payment)|accountoverdue|arrearage|good standing"
     r"|balance is (insufficient|not enough)|budget_exceeded|budget has been exceeded|余额不足|欠费"
 )
-QUOTA_WORDS = re.compile(
+QUOTA_WORDS = Words(
     r"\bquota\b|insufficient (balance|credit|funds)|\bbilling\b|out of credits|credit balance|usage limit"
     r"|(monthly|daily|weekly) ([a-z]+ ){0,2}limit"
 )
-RATE_WORDS = re.compile(r"per.?(min|sec)|rate.?limit|\b[tr]p[ms]\b|too many requests")
-A_DAY = re.compile(r"[- /]per[- ](day|week|month)\b|/ ?(day|month)\b|perday|\b[rt]pd\b")
+RATE_WORDS = Words(r"per.?(min|sec)|rate.?limit|\b[tr]p[ms]\b|too many requests")
+A_DAY = Words(r"[- /]per[- ](day|week|month)\b|/ ?(day|month)\b|perday|\b[rt]pd\b")
 """A limit that no minute resets, though it is called a rate."""
-RATE_CODE = re.compile(r"throttlingexception|too many requests|rate_limit_exceeded|capacity_exceeded")
-TOO_LONG = re.compile(
+RATE_CODE = Words(r"throttlingexception|too many requests|rate_limit_exceeded|capacity_exceeded")
+TOO_LONG = Words(
     r"context.?(length|size|window|limit)|maximum (context|model|prompt)\b|prompt is too long|input is too long"
     r"|too large for model|reduce the length|input token count|exceeds? (the )?max(imum)? length|exceeded model token"
     r"|inputs?`? (tokens|must have less)|longer than the (model|maximum)|too many (input )?tokens\b(?! per)"
     r"|prompt token count|string_above_max_length|range of input length|current length is|prompt 超长"
 )
-FILTERED = re.compile(
+FILTERED = Words(
     r"content.?(filter|policy|management|moderation)|responsibleai|content exists risk|data.?inspection"
     r"|inappropriate content|flagged|moderation|safety (system|settings?|check)|safety_check|usage (policy|guidelines)"
     r"|sensitive (content|information)|sensitivecontent|guardrail|prohibited.?content"
     r"|(blocked|refused) by .{0,20}policy|敏感内容|不安全"
 )
-UNKNOWN_MODEL = re.compile(
+UNKNOWN_MODEL = Words(
     r"model_?not_?(found|exist|available|supported)|invalid_model|model_decommissioned|not a valid model|no such model"
     r'|not_found_error", "message": "model\b|"message": "model: [^"]{1,100}", "type": "not_found_error'
     r"|(unknown|invalid) model\b|model not (found|exist)|unable to access model|no endpoints found|no models loaded"
@@ -69,19 +84,17 @@ UNKNOWN_MODEL = re.compile(
     r"|llm provider not provided|not supported by any provider|not a chat model|only supported in v1/responses"
     r"|模型不存在"
 )
-OTHER_PARAMETERS = re.compile(r"no endpoints found that (can handle|support)")
-BUSY = re.compile(
-    r"overload|capacity|\bbusy\b|unavailable|try again later|loading model|\bis (currently |still )?loading"
-)
-AUTH = re.compile(
+OTHER_PARAMETERS = Words(r"no endpoints found that (can handle|support)")
+BUSY = Words(r"overload|capacity|\bbusy\b|unavailable|try again later|loading model|\bis (currently |still )?loading")
+AUTH = Words(
     r"authentication_error|permission_error|invalid.?api.?key|incorrect api key"
     r"|api.?key.{0,3}(not valid|is invalid|invalid)|invalid authorization|user location is not supported"
     r"|(missing|no) .{0,20}(api.?key|authorization header)|appidnoauth|无效的令牌"
 )
-INVALID = re.compile(r"invalid_request|invalid request|badrequest|bad_request")
-TIMED_OUT = re.compile(r"timeout_error|timed out|deadline exceeded")
-NO_SUCH_ADDRESS = re.compile(r"unexpected endpoint or method|404 not_found|404 page not found")
-MADE_NOTHING = re.compile(r"json_validate_failed|tool_use_failed|failed to generate json")
+INVALID = Words(r"invalid_request|invalid request|badrequest|bad_request")
+TIMED_OUT = Words(r"timeout_error|timed out|deadline exceeded")
+NO_SUCH_ADDRESS = Words(r"unexpected endpoint or method|404 not_found|404 page not found")
+MADE_NOTHING = Words(r"json_validate_failed|tool_use_failed|failed to generate json")
 """The model answered, and what it said could not be made into what was asked for."""
 
 REPEATED = frozenset({"input", "inputs", "prompt", "messages", "request", "body", "failed_generation", "flagged_input"})
