@@ -25,6 +25,7 @@ from ._effort import Effort
 from ._errors import AuthenticationFailed, RunAborted
 from ._hedging import Hedge
 from ._lanes import Lane, Turn
+from ._often_made import often_made
 from ._slots import Share
 from .clients import FatalError, ModelClient, ModelError, PermanentError, QuotaError, TransientError
 from .control import DRAIN_S
@@ -45,7 +46,7 @@ _FOR_ITS_LOAD = ("rate_limited", "overloaded")
 EventSink = Callable[[str, Mapping[str, Any]], None]
 
 
-@attrs.frozen(kw_only=True)
+@often_made(kw_only=True)
 class Errand:
     """What is asked, for whom, where."""
 
@@ -395,8 +396,12 @@ def _priced(reply: Reply, question: Question, role: RoleSettings) -> Reply:
     if completion is None:
         completion = estimate_text_tokens(len(reply.text))
     cached = usage.cached_prompt_tokens or 0
-    return attrs.evolve(
-        reply,
+    return Reply(
+        text=reply.text,
+        finish_reason=reply.finish_reason,
+        usage=usage,
+        seconds=reply.seconds,
+        model=reply.model,
         price=role.price.of(max(0, prompt), max(0, completion), max(0, cached)),
         estimated=estimated,
         role=role.name,
