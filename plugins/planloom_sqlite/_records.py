@@ -162,11 +162,13 @@ def read_traces(readers: Readers, run_id: str) -> Iterator[ThreadTrace]:
     """Yield what a later start needs of a run's threads; a query for each so many, so that no read is long."""
     run = clean(run_id)
     numbers = [number for (number,) in readers.rows(_NUMBERS, (run,))]
+    kept: dict[str, str] = {}  # a run has few phases and statuses, and SQLite makes a text for each row
     for first in range(0, len(numbers), _TRACES_AT_ONCE):
         lot = numbers[first : first + _TRACES_AT_ONCE]
         for thread, place, phase, label, status, error, asked, used in readers.rows(_TRACES, (lot[0], lot[-1], run)):
             name, questions = from_run(run, thread), from_digests(asked)
-            yield ThreadTrace(name, place, phase, label, status, error, questions, _numbers(used))
+            in_phase, left = kept.setdefault(phase, phase), kept.setdefault(status, status)
+            yield ThreadTrace(name, place, in_phase, label, left, error, questions, _numbers(used))
 
 
 _TRACES_AT_ONCE = 2_000
