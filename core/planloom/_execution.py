@@ -361,6 +361,7 @@ class Execution:
 
     def _left(self, full_price: int) -> int:
         planned = self.start.planned.full_price
+        full_price += self.door.unclaimed
         if self.replaying:
             return self.job.cap - planned - full_price
         books = self.store.books(self.budget)

@@ -100,12 +100,19 @@ class FrontDoor:
         self._flights: dict[str, list[asyncio.Future[Reply | None]]] = {}
         self._calls: dict[asyncio.Task[None], Call] = {}
         self._again: set[str] = set()
+        # What answers cost that came when nobody waited for them any more, by fingerprint.
+        self._unclaimed: dict[str, int] = {}
         self.asked = self.reused = 0
 
     @property
     def asked_again(self) -> int:
         """How many stored replies that are no answers were not taken for one."""
         return len(self._again)
+
+    @property
+    def unclaimed(self) -> int:
+        """What a run paid for answers that no worker of it has had, in micro-credits: those of a race's losers."""
+        return sum(self._unclaimed.values())
 
     async def ask(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort | None = None) -> Reply:
         """Return the answer to a question; ``reply.cached`` says whether it cost anything now.
@@ -127,7 +134,8 @@ class FrontDoor:
         if question.fingerprint in self._flights:
             return None
         known = self._known(question, role, asker)
-        self.reused += known is not None
+        if known is not None:
+            self._reuse(question)
         return known
 
     def recalled(self, fingerprint: str, version: int) -> Reply | None:
@@ -141,8 +149,14 @@ class FrontDoor:
     async def fetch(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort | None = None) -> Reply:
         """Return the answer to a question that was not :meth:`at_hand` just now; see :meth:`ask`."""
         reply = await self._fetched(question, role, asker, effort or Effort(_WORKER_TIMEOUT_S))
-        self.reused += reply.cached
+        if reply.cached:
+            self._reuse(question)
         return reply
+
+    def _reuse(self, question: Question) -> None:
+        self.reused += 1
+        if self._unclaimed:
+            self._unclaimed.pop(question.fingerprint, None)
 
     async def _fetched(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort) -> Reply:
         while (flight := self._flights.get(question.fingerprint)) is not None:
@@ -300,6 +314,8 @@ class FrontDoor:
         del self._calls[call.task]
         # Who was let through as the run ended sent nothing.
         self.asked -= not call.was_sent
+        if call.unclaimed:
+            self._unclaimed[call.question.fingerprint] = call.unclaimed
         self._line.freed()
 
     async def _grant(self, errand: Errand, turn: Turn) -> Granted | Answered:

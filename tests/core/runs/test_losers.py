@@ -78,3 +78,22 @@ def test_a_losers_call_that_hangs_is_cut_off_while_the_run_goes_on(play: Play, m
         assert loom.store.money(outcome.run_id) == {"calls": 4, "spent": 600_000, "uncertain": 200_000, "reserved": 0}
 
     play(lambda request: echo(request).after(1.5) if request.question == "slow" else hanging(request), scenario)
+
+
+@pytest.mark.parametrize(
+    ("after", "left"),
+    [("agent('after')", 9.4), ("agent('slow')", 9.6), ("[agent('after'), agent('slow')]", 9.4)],
+    ids=["forgotten", "waited for again", "had from the ledger"],
+)
+def test_what_a_losers_answer_cost_is_gone_from_the_budget_once_however_it_is_asked_for_again(
+    play: Play, after: str, left: float
+) -> None:
+    source = f'first = race([lambda: agent("slow"), lambda: agent("fast")])\nsecond = {after}\nresult = budget()\n'
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        outcome = await run_plan(loom, source, cap=10)
+        assert (outcome.status, outcome.result) == ("completed", left)
+        assert server.total == (2 if left == 9.6 else 3)
+
+    delays = {"slow": 0.5, "after": 1.5}
+    play(lambda request: echo(request).after(delays.get(request.question, 0.0)), scenario)
