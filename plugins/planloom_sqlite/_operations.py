@@ -1,4 +1,4 @@
-"""What the writer can be asked to do, one class an operation.
+"""What the writer can be asked to do, one class an operation; here what concerns the ledger, and the writer itself.
 
 ``rank`` is the order within a batch: first what frees money, then what takes some, then the rest, then the end.
 ``apply`` runs inside the batch's transaction. It raises :class:`planloom.StoreError` before it has changed anything, or
@@ -8,52 +8,35 @@ returns what the caller awaits.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, ClassVar, Protocol
 
 import attrs
 
 from planloom import StoreError
 from planloom.questions import Question, Reply
-from planloom.stores import (
-    Answered,
-    Event,
-    Granted,
-    OpenElsewhere,
-    OverCap,
-    ReserveResult,
-    RunHolder,
-    RunRow,
-    ThreadRow,
-)
+from planloom.stores import Answered, Granted, OpenElsewhere, OverCap, ReserveResult
 
-from . import _drivers, _records
-from ._events import add_events
+from . import _drivers
 from ._ledger import ANSWER, add_reply, reply_from
 from ._owners import Owner, give_up_expired, has_expired
-from ._packing import clean, digest_of, encode, pack
+from ._packing import clean, digest_of, pack
 from ._rows import Rows
 from ._shelf import Questions, Shelved
 from ._till import Till
 
 __all__ = [
     "FREES",
+    "RECORDS",
     "TAKES",
-    "AppendEvents",
-    "ClaimRun",
     "End",
     "Flush",
     "MarkUncertain",
     "Operation",
-    "PostRequest",
     "Release",
-    "ReleaseRun",
     "Reserve",
-    "SaveRun",
-    "SaveThreads",
     "Settle",
     "Transaction",
-    "WriteJournal",
     "call_number",
     "check_amount",
     "is_call_id",
@@ -246,148 +229,6 @@ def call_number(call_id: str, where: str) -> int:
     if not is_call_id(call_id):
         raise StoreError(f"the store {where} has no call `{call_id}`; settle a call where it was reserved")
     return int(call_id)
-
-
-# --- runs
-
-
-class SaveRun:
-    """Insert or replace a run."""
-
-    rank: ClassVar[int] = RECORDS
-    __slots__ = ("_values", "row")
-
-    def __init__(self, row: RunRow) -> None:
-        self.row = row
-        self._values: tuple[Any, ...] | None = None
-
-    def prepare(self) -> None:
-        """Pack its arguments and its result before the lock is taken."""
-        self._values = self._values or _records.run_values(self.row)
-
-    def apply(self, to: Transaction) -> None:
-        """Write the row."""
-        to.check_driver(self.row.id)
-        self.prepare()
-        assert self._values is not None
-        _records.save_run(to.connection, self._values)
-
-
-class SaveThreads:
-    """Insert or replace threads."""
-
-    rank: ClassVar[int] = RECORDS
-    __slots__ = ("_packed", "threads")
-
-    def __init__(self, threads: Sequence[ThreadRow]) -> None:
-        self.threads = threads
-        self._packed: list[tuple[bytes | int | None, ...]] | None = None
-
-    @property
-    def rows(self) -> int:
-        """How many rows it writes."""
-        return len(self.threads)
-
-    def prepare(self) -> None:
-        """Pack what they came to before the lock is taken."""
-        self._packed = self._packed or [_records.packed_texts(row) for row in self.threads]
-
-    def apply(self, to: Transaction) -> None:
-        """Write the rows."""
-        for run in {row.run for row in self.threads}:
-            to.check_driver(run)
-        self.prepare()
-        assert self._packed is not None
-        for row, packed in zip(self.threads, self._packed, strict=True):
-            _records.save_thread(to.rows, row, packed)
-
-
-@attrs.frozen
-class AppendEvents:
-    """Append to a run's event stream."""
-
-    rank: ClassVar[int] = RECORDS
-    run: str
-    events: Sequence[Event]
-
-    @property
-    def rows(self) -> int:
-        """How many rows it writes."""
-        return len(self.events)
-
-    def apply(self, to: Transaction) -> None:
-        """Write one row an event."""
-        to.check_driver(self.run)
-        if self.events:
-            add_events(to.connection, to.rows, clean(self.run), self.events)
-
-
-class WriteJournal:
-    """Record what an impure word returned."""
-
-    rank: ClassVar[int] = RECORDS
-    __slots__ = ("_packed", "place", "run", "value")
-
-    def __init__(self, *, run: str, place: str, value: Any) -> None:
-        self.run = run
-        self.place = place
-        self.value = value
-        self._packed: tuple[bytes, int] | None = None
-
-    def prepare(self) -> None:
-        """Pack the value before the lock is taken."""
-        self._packed = self._packed or pack(encode(self.value))
-
-    def apply(self, to: Transaction) -> None:
-        """Write the value."""
-        to.check_driver(self.run)
-        self.prepare()
-        assert self._packed is not None
-        _records.write_journal(to.connection, to.rows, clean(self.run), clean(self.place), self._packed)
-
-
-@attrs.frozen
-class ClaimRun:
-    """Make this store the driver of a run."""
-
-    rank: ClassVar[int] = RECORDS
-    run: str
-
-    def apply(self, to: Transaction) -> RunHolder | None:
-        """Return ``None``, or who drives it."""
-        run = clean(self.run)
-        holder = _drivers.claim_run(to.connection, run, to.owner.id, to.now)
-        if holder is None:
-            to.owner.drives |= {run}
-        return holder
-
-
-@attrs.frozen
-class ReleaseRun:
-    """Give a run up that this store drives."""
-
-    rank: ClassVar[int] = RECORDS
-    run: str
-
-    def apply(self, to: Transaction) -> None:
-        """Give it up."""
-        run = clean(self.run)
-        _drivers.release_run(to.connection, run, to.owner.id)
-        to.owner.drives -= {run}
-
-
-@attrs.frozen
-class PostRequest:
-    """Ask something of a run's driver."""
-
-    rank: ClassVar[int] = RECORDS
-    run: str
-    what: str
-    data: Any
-
-    def apply(self, to: Transaction) -> int:
-        """Return the request's number."""
-        return _drivers.add_request(to.connection, clean(self.run), clean(self.what), self.data)
 
 
 # --- the writer itself

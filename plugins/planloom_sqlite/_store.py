@@ -33,24 +33,18 @@ from ._faults import why_unwritable
 from ._hedges import Hedge
 from ._ledger import ANSWER, VERSION, read_own_versions, read_question, read_replies, reply_from
 from ._operations import (
-    AppendEvents,
-    ClaimRun,
     End,
     Flush,
     MarkUncertain,
     Operation,
-    PostRequest,
     Release,
-    ReleaseRun,
     Reserve,
-    SaveRun,
-    SaveThreads,
     Settle,
-    WriteJournal,
     check_amount,
 )
 from ._packing import clean
 from ._reading import NoWriter, place_to_read, refuse_others
+from ._run_operations import AppendEvents, ClaimRun, PostRequest, ReleaseRun, SaveRun, SaveThreads, WriteJournal
 from ._shelf import key_of
 from ._till import ALL_BUDGETS, STORE_CAP
 from ._writer import Writer

@@ -29,23 +29,20 @@ from ._faults import concerns_the_store, store_fault
 from ._operations import (
     FREES,
     TAKES,
-    AppendEvents,
     End,
     Flush,
     MarkUncertain,
     Operation,
     Release,
     Reserve,
-    SaveRun,
-    SaveThreads,
     Settle,
     Transaction,
-    WriteJournal,
     is_call_id,
     likely_granted,
 )
 from ._owners import Owner
 from ._rows import Rows
+from ._run_operations import AppendEvents, SaveRun, SaveThreads, WriteJournal
 from ._shelf import PartShelf, Questions
 from ._till import Till
 
