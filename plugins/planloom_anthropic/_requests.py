@@ -14,8 +14,8 @@ from typing import Any
 
 import attrs
 
-from planloom.clients import PermanentError
 from planloom.questions import PART_SEPARATOR, Part, Question
+from planloom.wire import check_unreserved
 
 __all__ = ["AnswerTool", "answer_tool", "message_request"]
 
@@ -34,11 +34,7 @@ def message_request(question: Question, *, prefix_cache: bool) -> dict[str, Any]
     :raises PermanentError: a parameter that the client sets itself.
     """
     parameters = dict(question.parameters)
-    if taken := RESERVED & parameters.keys():
-        raise PermanentError(
-            f"the parameter `{min(taken)}` cannot be set, since the client decides it; remove it from the parameters",
-            error_class="bad_request",
-        )
+    check_unreserved(parameters, RESERVED)
     parameters.pop("response_format", None)
     request = {"model": question.model, "max_tokens": DEFAULT_MAX_TOKENS, **parameters, **_conversation(question)}
     if tool := answer_tool(question):

@@ -13,9 +13,19 @@ from typing import Any
 import attrs
 
 from planloom import ConfigurationError
-from planloom.clients import Endpoint, PermanentError
+from planloom.clients import Endpoint
 from planloom.questions import Question, Reply
-from planloom.wire import DONE, Answer, FaultTable, Interface, LateExchange, WireClient, read_origin, switch_in
+from planloom.wire import (
+    DONE,
+    Answer,
+    FaultTable,
+    Interface,
+    LateExchange,
+    WireClient,
+    check_unreserved,
+    read_origin,
+    switch_in,
+)
 
 from ._replies import read_reply
 
@@ -46,12 +56,7 @@ class ChatDialect:
         :raises PermanentError: a parameter that the client sets itself.
         """
         parameters = {self.rename.get(name, name): value for name, value in question.parameters.items()}
-        if taken := RESERVED & parameters.keys():
-            raise PermanentError(
-                f"the parameter `{min(taken)}` cannot be set, since the client decides it; remove it from the"
-                " parameters",
-                error_class="bad_request",
-            )
+        check_unreserved(parameters, RESERVED)
         messages = [{"role": message.role, "content": message.text} for message in question.messages]
         return {"model": question.model, "messages": messages, **parameters, **self._streaming()}
 

@@ -8,7 +8,7 @@ client of the two. Nothing here imports an HTTP library before the first questio
 from __future__ import annotations
 
 from ._bodies import Ambiguous, count_in, mapping_in, parse_json, storable, tells_error, text_in
-from ._client import Dialect, WireClient
+from ._client import Dialect, WireClient, check_unreserved
 from ._events import DONE, ServerEvent, Unfinished, events_in, looks_like_events, values_in
 from ._exchange import Answer, Exchange, LateExchange
 from ._faults import FaultTable, Refusal
@@ -30,6 +30,7 @@ __all__ = [
     "Timeouts",
     "Unfinished",
     "WireClient",
+    "check_unreserved",
     "count_in",
     "events_in",
     "looks_like_events",

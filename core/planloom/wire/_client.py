@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ from planloom.questions import Question, Reply
 
 from ._exchange import Answer, Exchange, Listener
 
-__all__ = ["Dialect", "WireClient"]
+__all__ = ["Dialect", "WireClient", "check_unreserved"]
 
 LONG_BYTES = 1024 * 1024  # a longer answer is parsed in a thread: it would hold up every other call for 10 ms and more
 
@@ -26,7 +26,7 @@ class Dialect(Protocol):
     def request(self, question: Question) -> dict[str, Any]:
         """Return what is posted, as JSON data.
 
-        :raises PermanentError: a parameter that the client sets itself.
+        :raises PermanentError: a parameter that the client sets itself; see :func:`check_unreserved`.
         """
 
     def ended(self, tail: bytes) -> bool:
@@ -41,6 +41,19 @@ class Dialect(Protocol):
         :param now: what a moment in the answer is counted from.
         :raises ModelError: the answer is a refusal, or none at all.
         """
+
+
+def check_unreserved(parameters: Collection[str], reserved: frozenset[str]) -> None:
+    """Return when none of a question's parameters is one that the client sets itself.
+
+    :param parameters: their names, as they are sent.
+    :raises PermanentError: one is.
+    """
+    if taken := reserved.intersection(parameters):
+        raise PermanentError(
+            f"the parameter `{min(taken)}` cannot be set, since the client decides it; remove it from the parameters",
+            error_class="bad_request",
+        )
 
 
 def _now() -> datetime:
