@@ -116,9 +116,10 @@ class Planloom:
     # --- what there is
 
     def run(self, run_id: str) -> Run:
-        """Return a run by its id, whoever drives it.
+        """Return a run by its id or by the beginning of its id alone, whoever drives it.
 
         :raises UnknownNameError: there is no such run.
+        :raises Misuse: the ids of several begin so.
         """
         return Run(self, find_run(self.loom.store, run_id).id)
 
@@ -223,7 +224,7 @@ class Planloom:
                 await asyncio.to_thread(
                     unchanged_job, loom.registry, loom.settings, store, row, args=args, source=source
                 )
-            raise Misuse(f"the run {run_id} is whole and nothing is missing; `replay` gives its result again")
+            raise Misuse(f"the run {row.id} is whole and nothing is missing; `replay` gives its result again")
         reopened = await asyncio.to_thread(
             reopen, loom.registry, loom.settings, store, row, args=args, source=source, workers=workers
         )

@@ -184,6 +184,9 @@ class Store(Protocol):
     def runs(self, limit: int = 50, job: str | None = None) -> list[RunRow]:
         """Return the newest runs, of one job where it is named, newest first."""
 
+    def run_ids(self, beginning: str, limit: int) -> list[str]:
+        """Return the ids of the newest runs whose ids begin so, capitals told apart, newest first."""
+
     def threads(
         self, run_id: str, *, status: str | None = None, after: str | None = None, limit: int | None = None
     ) -> list[ThreadRow]:

@@ -20,6 +20,7 @@ __all__ = [
     "read_money",
     "read_newest_thread",
     "read_run",
+    "read_run_ids",
     "read_runs",
     "read_threads",
     "read_traces",
@@ -116,6 +117,15 @@ def read_runs(readers: Readers, limit: int, job: str | None) -> list[RunRow]:
     of_job, names = ("", ()) if job is None else ("WHERE job = ?", (clean(job),))
     rows = readers.rows(f"SELECT {_RUN} FROM run {of_job} ORDER BY number DESC LIMIT ?", (*names, max(0, limit)))  # noqa: S608  names of this module
     return [_run_from(row) for row in rows]
+
+
+def read_run_ids(readers: Readers, beginning: str, limit: int) -> list[str]:
+    """Return the ids of the newest runs whose ids begin so, newest first."""
+    begins = clean(beginning)
+    # By `substr`, since the signs of a pattern may stand in an id; no text of a run is read for it.
+    where = "WHERE substr(id, 1, ?) = ? ORDER BY number DESC LIMIT ?"
+    rows = readers.rows(f"SELECT id FROM run {where}", (len(begins), begins, max(0, limit)))  # noqa: S608  names of this module
+    return [run_id for (run_id,) in rows]
 
 
 def _run_from(row: tuple[Any, ...]) -> RunRow:

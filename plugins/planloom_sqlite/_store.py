@@ -261,6 +261,10 @@ class SqliteStore:
         """Return the newest runs, of one job where it is named, newest first."""
         return _records.read_runs(self._readers, limit, job)
 
+    def run_ids(self, beginning: str, limit: int) -> list[str]:
+        """Return the ids of the newest runs whose ids begin so, newest first."""
+        return _records.read_run_ids(self._readers, beginning, limit)
+
     def threads(
         self, run_id: str, *, status: str | None = None, after: str | None = None, limit: int | None = None
     ) -> list[ThreadRow]:

@@ -405,7 +405,7 @@ def test_a_role_that_is_defined_anew_is_a_divergence_that_names_both_models(fold
 @pytest.mark.slow
 def test_a_run_that_nobody_knows_is_answered_with_the_nearest(folder_with: MakeFolder) -> None:
     folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
-    code, _, remarks = folder.run("resume", run[:-1])
+    code, _, remarks = folder.run("resume", f"{run[:-1]}x")
     assert code == 2
     assert f"did you mean `{run}`?" in remarks
 

@@ -106,8 +106,8 @@ def resume(
 ) -> int:
     """Go on with a run that is not whole; nothing is asked twice.
 
-    RUN is an id that `planloom runs` lists: of a run that was stopped, cancelled, killed, held or failed, or that
-    completed with holes.
+    RUN is an id that `planloom runs` lists, or its beginning: of a run that was stopped, cancelled, killed, held
+    or failed, or that completed with holes.
     """
     args, now = read_arguments(pairs, args_file), None if plan is None else given_plan(app, plan)
     wanted = _Wanted(args=args, plan=now, **given)
@@ -124,7 +124,7 @@ def resume(
     if job is not None:
         return _as_new_run(app, row, attrs.evolve(job, cap=cap), wanted)
     if reopened is None:
-        click.echo(f"{run} is whole: nothing is missing; `planloom replay {run}` gives its result again")
+        click.echo(f"{row.id} is whole: nothing is missing; `planloom replay {row.id}` gives its result again")
         return 0
     return _go_on(app, reopened, wanted)
 
@@ -248,7 +248,7 @@ def _kept_facts(row: RunRow) -> dict[str, Any]:
 def replay(app: App, run: str, as_json: bool) -> int:
     """Play a run again from what is stored, and compare results.
 
-    Nothing is asked and nothing is written. RUN is an id that `planloom runs` lists.
+    Nothing is asked and nothing is written. RUN is an id that `planloom runs` lists, or its beginning.
     """
 
     async def main() -> int:

@@ -77,7 +77,7 @@ def _under_way(store: Store, row: RunRow) -> bool:
 def show(app: App, run: str, as_json: bool, plan_alone: bool) -> None:
     """Show one run: status, phases, cost, what failed, and its result.
 
-    RUN is an id that `planloom runs` lists.
+    RUN is an id that `planloom runs` lists, or its beginning.
     """
     with opened_store(app, read_only=True) as store:
         row = find_run(store, run)
@@ -164,9 +164,11 @@ def _print_result(row: RunRow) -> None:
 def export(app: App, run: str, out: Path | None) -> None:
     """Write all of a run as files.
 
-    They hold its record, plan, result, events and transcripts, whole. RUN is an id that `planloom runs` lists.
+    They hold its record, plan, result, events and transcripts, whole.
+    RUN is an id that `planloom runs` lists, or its beginning.
     """
-    folder = out or Path(run)
     with opened_store(app, read_only=True) as store:
-        export_run(store, find_run(store, run), folder)
+        row = find_run(store, run)
+        folder = out or Path(row.id)
+        export_run(store, row, folder)
     click.echo(f"wrote {', '.join(RUN_FILES)} below {folder}")

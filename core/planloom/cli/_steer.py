@@ -33,7 +33,7 @@ _NO_LONGER_RUNNING = 5
 def follow(app: App, run: str, as_json: bool) -> int:
     """Show how a run goes until it ends; exits as the run did.
 
-    RUN is an id that `planloom runs` lists. Ctrl-C ends the looking on, not the run.
+    RUN is an id that `planloom runs` lists, or its beginning. Ctrl-C ends the looking on, not the run.
     """
 
     async def main() -> int:
@@ -92,25 +92,26 @@ def _say(console: Console, text: str) -> None:
 def cancel(app: App, run: str) -> int:
     """Cancel a run, whoever drives it; every answer that came is kept.
 
-    Calls in flight get 30 s to end. RUN is an id that `planloom runs` lists; `planloom resume RUN` goes on with it.
+    Calls in flight get 30 s to end. RUN is an id that `planloom runs` lists, or its beginning;
+    `planloom resume RUN` goes on with it.
     """
 
-    async def main() -> tuple[str, str, RunHolder | None]:
+    async def main() -> tuple[str, str, str, RunHolder | None]:
         async with open_with(app.registry, app.settings) as loom:
             cancelled = loom.run(run)
-            return cancelled.status, await cancelled.cancel(), loom.loom.store.driver(run)
+            return cancelled.id, cancelled.status, await cancelled.cancel(), loom.loom.store.driver(cancelled.id)
 
-    before, after, holder = asyncio.run(main())
+    run_id, before, after, holder = asyncio.run(main())
     if after == "cancelled" and before != "cancelled":
-        click.echo(f"{run} is cancelled, every answer that came is kept; `planloom resume {run}` goes on")
+        click.echo(f"{run_id} is cancelled, every answer that came is kept; `planloom resume {run_id}` goes on")
         return 0
     if after == before and after not in ("running", "paused"):
-        click.echo(f"{run} is {after} already; nothing was cancelled")
+        click.echo(f"{run_id} is {after} already; nothing was cancelled")
         return 0
     if holder is not None:
-        click.echo(f"planloom: {_unheard(run, after, holder)}", err=True)
+        click.echo(f"planloom: {_unheard(run_id, after, holder)}", err=True)
         return 1
-    click.echo(f"planloom: {run} is {after}; look again with `planloom follow {run}`", err=True)
+    click.echo(f"planloom: {run_id} is {after}; look again with `planloom follow {run_id}`", err=True)
     return 1
 
 
@@ -130,17 +131,17 @@ def _unheard(run: str, status: str, holder: RunHolder) -> str:
 def raise_(app: App, run: str, cap: int) -> int:
     """Raise a run's budget; one that waits for money goes on.
 
-    RUN is an id that `planloom runs` lists.
+    RUN is an id that `planloom runs` lists, or its beginning.
     """
 
-    async def main() -> tuple[Books, str]:
+    async def main() -> tuple[str, Books, str]:
         async with open_with(app.registry, app.settings) as loom:
             raised = loom.run(run)
-            return await raised.raise_cap(credits_of(cap)), _way_on(raised)
+            return raised.id, await raised.raise_cap(credits_of(cap)), _way_on(raised)
 
-    books, way_on = asyncio.run(main())
+    run_id, books, way_on = asyncio.run(main())
     free = f"{show_credits(books.left)} of {show_credits(books.cap)} credits are free"
-    click.echo(f"{run}: {free}; {way_on}")
+    click.echo(f"{run_id}: {free}; {way_on}")
     return 0
 
 

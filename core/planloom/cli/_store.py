@@ -19,6 +19,7 @@ from rich.text import Text
 
 from planloom._errors import Misuse
 from planloom.money import credits_of, show_credits
+from planloom.resuming import find_run
 from planloom.store_tools import DOCTOR, EXPORTED_KINDS, Pruned, Pruning, Spender, StoreStats, StoreTools
 from planloom.stores import Store, StorePlugin
 from planloom.wording import counted
@@ -188,8 +189,16 @@ def prune(
     if older_than is None and not runs and not statuses:
         raise Misuse("say which runs may go: --older-than DAYS, --run RUN or --status STATUS")
     before = None if older_than is None else datetime.now(UTC) - timedelta(days=older_than)
-    pruning = Pruning(before=before, runs=runs, statuses=statuses, answers=answers)
+    pruning = Pruning(before=before, runs=_ids(app, runs), statuses=statuses, answers=answers)
     _print_pruned(_tools(app).prune(pruning, apply=not dry), dry)
+
+
+def _ids(app: App, runs: Sequence[str]) -> tuple[str, ...]:
+    """Return the ids of the runs that a person names."""
+    if not runs:
+        return ()
+    with opened_store(app, read_only=True) as store:
+        return tuple(find_run(store, run).id for run in runs)
 
 
 def _print_pruned(pruned: Pruned, dry: bool) -> None:

@@ -53,6 +53,14 @@ class RunsContract:
         assert store.runs()[-1].status == "completed"
 
     @with_store
+    async def test_the_ids_of_runs_are_found_by_how_they_begin(self, store: Store) -> None:
+        for run in ("ask-1a", "ask-2b", "Ask-3", "a%-4", "as_-5"):
+            await store.save_run(attrs.evolve(a_run(), id=run))
+        found = [store.run_ids(beginning, 9) for beginning in ("ask-", "ask-1a", "a%", "as_", "ask-1a2", "A")]
+        assert found == [["ask-2b", "ask-1a"], ["ask-1a"], ["a%-4"], ["as_-5"], [], ["Ask-3"]]
+        assert store.run_ids("", 2) == ["as_-5", "a%-4"]
+
+    @with_store
     async def test_threads_come_in_the_order_they_started(self, store: Store) -> None:
         waiting = a_thread(1, started=None, ended=None, status="waiting")
         late, early = a_thread(2, started=2.0), a_thread(3, started=1.0, raw=LONG_TEXT, fingerprints=("ab" * 32,))
