@@ -11,8 +11,10 @@ from hypothesis import settings
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
-# What a shell starts in the background ignores Ctrl-C, and so would each process that tests send one.
+# What a shell starts in the background ignores Ctrl-C, what `nohup` starts a terminal that is closed, and so would each
+# process that tests send one.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # They start planloom as a person does, a process a command, or wait for real time to pass: on a second Python they take
 # as long and say little more.
