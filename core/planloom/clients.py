@@ -21,6 +21,7 @@ from ._errors import PlanloomError
 from .questions import Question, Reply
 
 __all__ = [
+    "TIMEOUTS_S",
     "ClientPlugin",
     "Endpoint",
     "FatalError",
@@ -31,6 +32,9 @@ __all__ = [
     "TransientError",
 ]
 
+
+TIMEOUTS_S = {"connect": 10.0, "first_byte": 300.0, "between_bytes": 120.0, "total": 600.0}
+"""How long each phase of a call may take where its endpoint does not say."""
 
 JSON_MODES = ("json_schema", "json_object", "none")
 
@@ -89,6 +93,7 @@ class Endpoint:
     :ivar prefix_cache: whether it keeps the beginnings of questions, which makes them cheaper to share; ``None`` where
         nobody said.
     :ivar hedge_after_s: when a question whose answer did not begin is sent once more, in seconds; ``None`` for never.
+        Below what ``timeouts`` give an answer to begin, after which nothing is left to be hedged.
     :ivar parameters: what is sent with every question of its roles, unless a role says otherwise.
     :ivar drop: parameters that are not sent, though a role has them by default.
     :ivar settings: the client's own settings, as configured.

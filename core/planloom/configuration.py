@@ -16,7 +16,7 @@ import attrs
 from ._configured_values import ConfiguredValues
 from ._errors import ConfigurationError, Misuse, did_you_mean
 from ._given_files import at_home, text_of
-from .clients import ClientPlugin, Endpoint
+from .clients import TIMEOUTS_S, ClientPlugin, Endpoint
 from .kits import Kit
 from .money import Price, credits_of
 from .questions import canonical_json
@@ -59,7 +59,6 @@ _ENDPOINT_KEYS = (
     "in_flight",
 )
 _LIMIT_KEYS = ("in_flight", "workers", "worker_timeout_s", "at_quota")
-_TIMEOUT_KEYS = ("connect", "first_byte", "between_bytes", "total")
 _SENT_BY_PLANLOOM = ("messages", "model", "n", "response_format", "stream")
 _PRICE_KEYS = ("call", "input", "cached_input", "output")
 _STANDARD = Settings()
@@ -171,8 +170,7 @@ class _Reader(ConfiguredValues):
         mode = self.text(table, "json_mode", where, plugin.json_modes[0])
         if mode not in plugin.json_modes:
             raise self.fault(f"{where}.json_mode", f"is `{mode}`", did_you_mean(mode, plugin.json_modes))
-        timeouts = self.table(table, "timeouts", f"{where}.")
-        self.refuse_unknown(timeouts, _TIMEOUT_KEYS, f"{where}.timeouts")
+        timeouts = self._timeouts(table, where)
         return Endpoint(
             name=name,
             client=plugin.name,
@@ -180,13 +178,31 @@ class _Reader(ConfiguredValues):
             key_env=self.variable(table, "key_env", where),
             json_mode=mode,
             prefix_cache=self.switch(table, "prefix_cache", where) if "prefix_cache" in table else None,
-            hedge_after_s=self.seconds(table, "hedge_after_s", where, 0) if "hedge_after_s" in table else None,
+            hedge_after_s=self._hedge_after_s(table, where, timeouts) if "hedge_after_s" in table else None,
             parameters=self._parameters(table, where),
             drop=self._dropped(table, where),
             settings={key: table[key] for key in plugin.settings if key in table},
-            timeouts={key: self.number(timeouts, key, f"{where}.timeouts") for key in timeouts},
+            timeouts=timeouts,
             in_flight=self.whole(table, "in_flight", where, 1) if "in_flight" in table else None,
         )
+
+    def _timeouts(self, table: Mapping[str, Any], where: str) -> dict[str, float]:
+        timeouts = self.table(table, "timeouts", f"{where}.")
+        self.refuse_unknown(timeouts, tuple(TIMEOUTS_S), f"{where}.timeouts")
+        return {key: self.number(timeouts, key, f"{where}.timeouts") for key in timeouts}
+
+    def _hedge_after_s(self, table: Mapping[str, Any], where: str, timeouts: Mapping[str, float]) -> float:
+        after_s = self.seconds(table, "hedge_after_s", where, 0)
+        limits = {**TIMEOUTS_S, **timeouts}
+        first = min(("first_byte", "total"), key=limits.__getitem__)
+        if after_s >= limits[first]:
+            raise self.fault(
+                f"{where}.hedge_after_s",
+                f"is {table['hedge_after_s']}, so that no call is ever sent a second time: timeouts.{first} "
+                f"ends a call whose answer did not begin after {limits[first]:g} s",
+                "write fewer seconds, or raise that",
+            )
+        return after_s
 
     def _client(self, table: Mapping[str, Any], where: str) -> ClientPlugin:
         name = self.text(table, "client", where, "openai")

@@ -69,7 +69,10 @@ def test_whether_an_endpoint_keeps_prefixes_is_read_or_not_said(
     assert read(registry, tmp_path, said).endpoints["main"].prefix_cache is prefix_cache
 
 
-@pytest.mark.parametrize(("said", "after_s"), [("", None), ("hedge_after_s = 2.5", 2.5)])
+@pytest.mark.parametrize(
+    ("said", "after_s"),
+    [("", None), ("hedge_after_s = 2.5", 2.5), ("hedge_after_s = 300\ntimeouts = { first_byte = 301 }", 300)],
+)
 def test_an_endpoint_sends_nothing_twice_unless_somebody_says_after_how_long(
     registry: Registry, tmp_path: Path, said: str, after_s: float | None
 ) -> None:
@@ -96,6 +99,18 @@ def test_the_json_mode_is_the_best_that_the_client_can_do(registry: Registry, tm
         ("prefix_cache = 'yes'", "endpoints.main.prefix_cache is 'yes'; write true or false"),
         ("hedge_after_s = 0", "endpoints.main.hedge_after_s is 0; write a number of seconds above 0"),
         ("hedge_after_s = '2s'", "endpoints.main.hedge_after_s is '2s'; write a number of seconds above 0"),
+        (
+            "hedge_after_s = 300",
+            "hedge_after_s is 300, so that no call is ever sent a second time: timeouts.first_byte",
+        ),
+        (
+            "hedge_after_s = 5\ntimeouts = { first_byte = 5 }",
+            "a call whose answer did not begin after 5 s; write fewer",
+        ),
+        (
+            "hedge_after_s = 9.5\ntimeouts = { total = 9 }",
+            "hedge_after_s is 9.5, so that no call is ever sent a second",
+        ),
         ("parameters = { stream = true }", "endpoints.main.parameters.stream is what planloom sends itself"),
         ('client = "anthropic"\njson_mode = "json_object"', "endpoints.main.json_mode is `json_object`"),
     ],

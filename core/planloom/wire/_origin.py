@@ -20,7 +20,7 @@ from urllib.request import getproxies_environment
 import attrs
 
 from planloom._errors import ConfigurationError, did_you_mean
-from planloom.clients import Endpoint
+from planloom.clients import TIMEOUTS_S, Endpoint
 
 __all__ = ["Interface", "Origin", "Timeouts", "read_origin", "switch_in"]
 
@@ -54,10 +54,10 @@ class Timeouts:
     :ivar first_byte: from the start of the request, connecting included, to the first byte of the answer.
     """
 
-    connect: float = 10.0
-    first_byte: float = 300.0
-    between_bytes: float = 120.0
-    total: float = 600.0
+    connect: float = TIMEOUTS_S["connect"]
+    first_byte: float = TIMEOUTS_S["first_byte"]
+    between_bytes: float = TIMEOUTS_S["between_bytes"]
+    total: float = TIMEOUTS_S["total"]
 
 
 @attrs.frozen(kw_only=True)
