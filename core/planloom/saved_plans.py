@@ -6,6 +6,7 @@ the place that called it.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import re
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["SavedPrograms", "plan_digests", "plan_named", "plans_called", "plans_named", "saved_plans"]
 
 SUFFIX = ".plan"
+_WORD = "plan"
 _FOLDER = "plans"
 _OWN_FOLDER = ".planloom"
 _PROBLEMS_SHOWN = 3
@@ -120,14 +122,16 @@ class SavedPrograms:
 
     def word(self) -> Word:
         """Return the word ``plan``."""
+        deep = {name: _too_deep(line) for name, plan in self._plans.items() if (line := _line_of_call(plan.source))}
         return Word(
-            "plan",
+            _WORD,
             self._run,
             signature=signature_of(_shape),
             doc="runs a saved plan inside this one, its `args` given by keyword; its result, None when it failed",
             spends=True,
             suspends=True,
-            choices={"name": tuple(sorted(self._plans))},
+            choices={"name": tuple(sorted(self._plans.keys() - deep))},
+            barred={"name": deep},
             choice_nouns={"name": "saved plan"},
         )
 
@@ -152,6 +156,27 @@ class SavedPrograms:
             except PlanFailed as error:
                 host.saved_plan_failed(call, name, error)
                 return None
+
+
+def _line_of_call(source: str) -> int | None:
+    """Return the line in which a saved plan first runs another one, whatever its name; ``None`` where it runs none."""
+    if not _CALLED.search(source):
+        return None
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None  # what is wrong with it is said when it is run
+    if any(isinstance(node, ast.arg) and node.arg == _WORD for node in nodes):
+        return None  # the one name of a plan's own that a word's may be
+    calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    return min((call.lineno for call in calls if getattr(call.func, "id", "") == _WORD), default=None)
+
+
+def _too_deep(line: int) -> tuple[str, str]:
+    return (
+        f"its line {line} calls plan() itself, and saved plans run no other ones",
+        "name a saved plan that calls none, or put the steps of this one here.",
+    )
 
 
 def _shape(name: str, **args: Any) -> None: ...

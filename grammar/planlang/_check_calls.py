@@ -192,6 +192,11 @@ class _Fit:
         near = nearest(str(value.value), choices)
         shown = str(value.value)
         shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+        barred = self.word.barred.get(parameter, {}).get(str(value.value))
+        if barred is not None:
+            why, instead = barred
+            self.survey.at("PL104", value, f"the {noun} `{shown}` cannot be named here: {why}", instead)
+            return
         hint = f'write `"{near}"`; there are: {listed(choices)}.' if near else f"write one of: {listed(choices)}."
         if not choices:
             hint = f"there is no {noun} yet: leave `{parameter}` out."

@@ -97,6 +97,8 @@ class Word(NamedTuple):
         is given, ``{"thunks": (0, 0)}`` or ``{"stages": (1, 3)}``. Without any, a ``*`` parameter takes stages, else
         the first parameter takes thunks.
     :ivar choices: for a parameter that takes a name: the names there are.
+    :ivar barred: for such a parameter: further names that are there and no plan may give, each with the reason, to be
+        read behind "cannot be named here: ", and what to do instead.
     :ivar choice_nouns: what such a name is called in messages, ``lens`` for example.
     :ivar aliases: other keyword spellings that are accepted with advice: ``{"role": "model"}``.
     """
@@ -110,6 +112,7 @@ class Word(NamedTuple):
     runs_tasks: bool = False
     functions: Mapping[str, tuple[int, int]] = _NONE
     choices: Mapping[str, Collection[str]] = _NONE
+    barred: Mapping[str, Mapping[str, tuple[str, str]]] = _NONE
     choice_nouns: Mapping[str, str] = _NONE
     aliases: Mapping[str, str] = _NONE
 

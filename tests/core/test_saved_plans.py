@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 import pytest
 
+from planlang import check
 from planloom import ConfigurationError
 from planloom.kits import Kit, SavedPlan
 from planloom.loom import Outcome, open_loom
@@ -19,6 +20,7 @@ from planloom.saved_plans import plan_digests, plans_called, saved_plans
 from planloom.settings import Settings
 from planloom.testing.looms import run_plan, settings_at
 from planloom.testing.loopback import LoopbackServer, Script, completion, json_answer
+from planloom.words import build_vocabulary
 
 Ran = tuple[Outcome, list[Any], list[Any], list[str]]
 Play = Callable[..., Ran]
@@ -123,9 +125,47 @@ def test_the_limit_of_workers_is_the_runs(play: Play, plans: Path) -> None:
 def test_a_saved_plan_runs_no_other_saved_plan(play: Play, plans: Path) -> None:
     (plans / "inner.plan").write_text("result = 1\n")
     (plans / "outer.plan").write_text('result = plan("inner")\n')
-    outcome, _, events, _ = play('result = plan("outer")\n')
+    outcome, _, events, _ = play('name = "outer"\nresult = plan(name)\n')
     assert (outcome.result, outcome.holes) == (None, 1)
     assert "one level deep" in events[-2].data["message"]
+
+
+def problems_of(registry: Registry, folder: Path, source: str) -> list[str]:
+    vocabulary = build_vocabulary(registry, Settings(source=folder / "planloom.toml"), ())
+    return [problem.render(source) for problem in check(source, vocabulary) if problem.severity == "problem"]
+
+
+def test_a_saved_plan_that_runs_another_one_is_a_problem_where_a_plan_names_it(
+    registry: Registry, plans: Path, tmp_path: Path
+) -> None:
+    (plans / "inner.plan").write_text("result = 1\n")
+    (plans / "outer.plan").write_text('x = 1\nresult = parallel([lambda n=n: plan(n) for n in ["inner"]])\n')
+    (problem,) = problems_of(registry, tmp_path, 'x = plan("inner")\nresult = plan("outer")\n')
+    assert problem.splitlines() == [
+        "plan:2:15: PL104 the saved plan `outer` cannot be named here: its line 2 calls plan() itself, and saved plans "
+        "run no other ones",
+        '    2 | result = plan("outer")',
+        "      |               ^^^^^^^",
+        "   Next: name a saved plan that calls none, or put the steps of this one here.",
+    ]
+    (problem,) = problems_of(registry, tmp_path, 'result = plan("oter")\n')
+    assert problem.endswith("Next: write one of: inner.")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'result = agent("Write a plan (short).")\n',
+        "result = 1  # not plan(x)\n",
+        "def twice(plan):\n    return plan(1)\nresult = twice(lambda n: n)\n",
+        'result = plan("one"\n',
+    ],
+)
+def test_a_saved_plan_that_only_speaks_of_plans_may_be_named(
+    registry: Registry, plans: Path, tmp_path: Path, source: str
+) -> None:
+    (plans / "speaks.plan").write_text(source)
+    assert problems_of(registry, tmp_path, 'result = plan("speaks")\n') == []
 
 
 def test_saved_plans_run_side_by_side_under_places_of_their_own(play: Play, plans: Path) -> None:

@@ -126,6 +126,7 @@ def runtime_words() -> list[Word]:
             spends=True,
             suspends=True,
             choices={"name": ("module-audit", "slim")},
+            barred={"name": {"deep": ("its line 2 calls plan() itself", "put its steps here.")}},
             choice_nouns={"name": "saved plan"},
         ),
     ]
