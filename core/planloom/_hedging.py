@@ -12,7 +12,7 @@ hedge never passes a cap, whatever happens to this process. It takes a slot and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ._errors import StoreError
@@ -55,32 +55,37 @@ class Hedge:
         self._second_id: str | None = None
         self._second_turn = errand.lane.turn(at.share)
         self._first: asyncio.Future[Reply] | None = None
-        self._begun = False
+        self._second: asyncio.Future[Reply] | None = None
+        self._begun = self._is_closed = False
         self.was_sent = False
 
     async def answer(self, after_s: float) -> Reply:
-        """Return the first whole answer; what was sent for nothing stays charged.
+        """Return the first whole answer; the other request is cut off, and :meth:`close` sees to what it costs.
+
+        With an answer in hand nothing is waited for: neither a worker's deadline nor a full disk may lose it.
 
         :raises ModelError: the first request brought none, and neither did the second.
         """
         first = self._first = asyncio.ensure_future(self._request(self._first_began))
-        second: asyncio.Future[Reply] | None = None
         try:
             await asyncio.wait({first}, timeout=after_s)
             if self._is_late(first) and await self._may_send(first):
-                second = asyncio.ensure_future(self._request(self._second_turn.began))
+                second = self._second = asyncio.ensure_future(self._request(self._second_turn.began))
                 await self._either(first, second)
-            if second is not None and self._won(second):
-                self.call_id = self._second_id or self.call_id
-                return second.result()
+                # Of two answers that come at once the second's stays the ledger's, since its call is the newer one.
+                if _fault(second) is None:
+                    self.call_id = self._second_id or self.call_id
+                    return second.result()
             return await first
+        except BaseException:
+            await self.close()
+            raise
         finally:
-            try:
-                await _cut(first, second)
-            finally:
-                self._tell(second)
-                if self.call_id == self._first_id:
-                    await self._give_second_up(second)
+            for request in self._requests():
+                request.cancel()
+
+    def _requests(self) -> list[asyncio.Future[Reply]]:
+        return [request for request in (self._first, self._second) if request is not None]
 
     def _first_began(self) -> None:
         self._begun = True
@@ -99,7 +104,7 @@ class Hedge:
             self._second_id = None
         self.was_sent = self._second_id is not None and self._is_late(first)
         if not self.was_sent:
-            await self._give_second_up(None)
+            await self._give_second_up()
         return self.was_sent
 
     async def _either(self, first: asyncio.Future[Reply], second: asyncio.Future[Reply]) -> None:
@@ -115,32 +120,40 @@ class Hedge:
             if second in done:
                 self._heed(_fault(second))
 
-    def _won(self, second: asyncio.Future[Reply]) -> bool:
-        # Of two answers that come at once the second's stays the ledger's, since its call is the newer one.
-        return _fault(second) is None
-
     def _heed(self, fault: BaseException | None) -> None:
         if isinstance(fault, TransientError) and fault.error_class in _FOR_ITS_LOAD:
             self._errand.lane.slots.refused(self._second_turn.number, fault.retry_after_s)
 
-    async def _give_second_up(self, second: asyncio.Future[Reply] | None) -> None:
+    async def close(self) -> None:
+        """Close the call whose request brought no answer that is used; once the answer, if there is one, is settled."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            await _cut(self._requests())
+        finally:
+            self._tell()
+            if self.call_id == self._first_id:
+                await self._give_second_up()
+            else:
+                await self._give_first_up()
+
+    async def _give_second_up(self) -> None:
         """Close the second call, which brought nothing: free where it was refused or never sent, else it stays charged.
         Its slot is free only then."""
         call_id, self._second_id = self._second_id, None
         try:
             if call_id is None:
                 return
-            if second is None or _refused(second):
+            if self._second is None or _refused(self._second):
                 await self._at.disk.keep(lambda: self._at.store.release(call_id))
             else:
                 self._errand.effort.uncertain += self._errand.worst
         finally:
             self._second_turn.give()
 
-    async def close(self) -> None:
-        """Close the first call once the second one's answer is settled: it was cut off, refused, or answered too."""
-        if self.call_id == self._first_id:
-            return
+    async def _give_first_up(self) -> None:
+        """Close the first call, of which the second's answer made nothing: it was cut off, refused, or answered too."""
         try:
             await self._at.disk.keep(self._first_closed)
         finally:
@@ -155,12 +168,13 @@ class Hedge:
             await store.release(self._first_id)
         else:
             await store.mark_uncertain(self._first_id)
+            self._errand.effort.uncertain += self._errand.worst
 
-    def _tell(self, second: asyncio.Future[Reply] | None) -> None:
-        if not self.was_sent or second is None:
+    def _tell(self) -> None:
+        if self._second is None:
             return
-        first = self._first
-        won = "second" if self._won(second) else "first" if first is not None and _fault(first) is None else None
+        first_won = self._first is not None and _fault(self._first) is None
+        won = "second" if self.call_id != self._first_id else "first" if first_won else None
         self._at.emit(
             "run.hedged",
             {"thread": self._errand.asker.thread, "after": self._errand.lane.hedge_after_s, "won": won},
@@ -177,9 +191,9 @@ def _refused(request: asyncio.Future[Reply]) -> bool:
     return isinstance(fault, ModelError) and not fault.maybe_billed
 
 
-async def _cut(*requests: asyncio.Future[Reply] | None) -> None:
+async def _cut(requests: Iterable[asyncio.Future[Reply]]) -> None:
     """End requests and wait until they have."""
-    sent = [request for request in requests if request is not None]
+    sent = list(requests)
     for request in sent:
         request.cancel()
     await asyncio.gather(*sent, return_exceptions=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +200,22 @@ def test_a_second_request_that_is_refused_costs_nothing_and_the_first_goes_on(he
         assert (books(door).spent, books(door).uncertain, door.lane.slots.in_flight) == (PRICE, 0, 0)
 
     hedging([completion("first").after(0.4), refused(429)], scenario)
+
+
+def test_an_answer_in_hand_does_not_wait_in_its_workers_time_until_the_lost_request_can_be_closed(
+    hedging: Callable[..., None], tmp_path: Path
+) -> None:
+    async def scenario(door: Doorway, server: LoopbackServer) -> None:
+        worker = asyncio.ensure_future(door.ask("q", worker_timeout_s=1.0))
+        await until(lambda: server.total == 2)
+        with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            await asyncio.sleep(1.5)
+        assert (await worker).text == "first"
+        assert (books(door).spent, books(door).reserved, books(door).uncertain) == (PRICE, 0, 0)
+        assert door.lane.slots.in_flight == 0
+
+    hedging([completion("first").after(0.4), refused(429).after(0.1)], scenario)
 
 
 def test_who_shares_a_question_gets_the_answer_of_whichever_request_brought_it(hedging: Callable[..., None]) -> None:
