@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -104,6 +105,7 @@ class Stage:
         self._tokens = self._system_tokens = 0
         self._begun: set[tuple[str, str]] = set()
         self._roles: dict[str, tuple[int, int]] = {}
+        self._asked: set[bytes] = set()
         self._repeated: list[str] = []
 
     async def run(self, program: Program, args: dict[str, Any], limits: Limits) -> Take:
@@ -111,7 +113,7 @@ class Stage:
         self._slots = asyncio.Semaphore(_IN_FLIGHT)
         run_id = f"dry-{plan_hash(program.source)[:8]}"
         recorder = Recorder(run_id, None, (), loop.time)
-        host = self._host = RunHost(
+        host = RunHost(
             run_id,
             registry=self._registry,
             settings=self._settings,
@@ -149,7 +151,7 @@ class Stage:
         )
 
     async def _perform(self, request: WorkerRequest, asker: Asker) -> Performed:
-        if self._host.asked_before(request):
+        if self._asked_before(request):
             self._repeated.append(request.label or request.word)
         async with self._slots:
             asker.started()
@@ -158,6 +160,15 @@ class Stage:
                 await asyncio.sleep(_CALL_S)
                 return Performed(value=None, error="a worker that fails in rehearsal", calls=1)
             return await self._answered(request)
+
+    def _asked_before(self, request: WorkerRequest) -> bool:
+        """Return whether this very question was asked before, sample and all; fifty thousand are kept as digests."""
+        key = repr((request.word, request.identity, request.role, request.sample)).encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(key, digest_size=16).digest()
+        if digest in self._asked:
+            return True
+        self._asked.add(digest)
+        return False
 
     async def _answered(self, request: WorkerRequest) -> Performed:
         kit = _kit_of(request.word, self._stand_ins)

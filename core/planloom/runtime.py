@@ -10,7 +10,6 @@ in the task's scope, what belongs to a group of tasks is let go with it.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -122,7 +121,6 @@ class RunHost:
         self._recorded = recorded or {}
         self._threads = dict(threads or {})
         self._totals = _Totals(newest_thread=newest_thread)
-        self._questions_seen: set[bytes] = set()
         # Of a saved plan inside this one: where it was called, and what its tasks inherit from there.
         self._prefix = ""
         self._outer: Mapping[str, object] = {}
@@ -363,15 +361,6 @@ class RunHost:
             group.all_failed()
         said = f"the saved plan {name} failed at its line {error.line}: {error.kind}: {error.detail}"
         self._recorder.emit("run.log", {"message": said[:_EVENT_TEXT_LENGTH]})
-
-    def asked_before(self, request: WorkerRequest) -> bool:
-        """Return whether this plan has asked this very question before, sample and all."""
-        key = repr((request.word, request.identity, request.role, request.sample)).encode("utf-8", "surrogatepass")
-        digest = hashlib.blake2b(key, digest_size=16).digest()
-        if digest in self._questions_seen:
-            return True
-        self._questions_seen.add(digest)
-        return False
 
     def close(self) -> None:
         """End the phases that are still open."""
