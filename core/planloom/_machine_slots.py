@@ -148,6 +148,10 @@ class MachineSlots:
         self._used.append(_WITHOUT_SLOT)
         return True
 
+    def refused_s(self, now: float) -> float:
+        """Return for how many seconds this process has wanted a slot and had none, since others hold them all."""
+        return 0.0 if self._refused_since is None else now - self._refused_since
+
     def put_down(self) -> None:
         """Say that a slot is no longer used; it stays with this process until :meth:`give_spare`."""
         slot = self._used.pop() if self._used else _WITHOUT_SLOT
@@ -159,6 +163,8 @@ class MachineSlots:
 
         :param waiting: somebody here waits for a slot.
         """
+        if not waiting:
+            self._refused_since = None
         if self._file is None:
             return
         try:

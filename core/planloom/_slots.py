@@ -28,6 +28,8 @@ _START = 16
 _CAUTION = 16
 # Another process gives a slot up without a word; between two looks one may lie idle for this long.
 _MACHINE_POLL_S = 0.02
+# Two processes that share an endpoint pass its slots on with every call, and need not say so.
+_SILENT_S = 5.0
 
 TellOutage = Callable[[str, Outage | None], None]
 
@@ -37,11 +39,19 @@ class Share:
 
     :param tell: told the endpoint's name with its outage when a breaker holds the run up, and with ``None`` when it no
         longer does.
+    :param tell_crowded: told an endpoint's name once, when the run waits there for slots that other processes hold.
     """
 
-    def __init__(self, in_flight: int, tell: TellOutage = lambda endpoint, outage: None) -> None:
+    def __init__(
+        self,
+        in_flight: int,
+        tell: TellOutage = lambda endpoint, outage: None,
+        tell_crowded: Callable[[str], None] = lambda endpoint: None,
+    ) -> None:
         self.free = in_flight
         self.tell = tell
+        self.tell_crowded = tell_crowded
+        self.crowded_at: set[str] = set()
         self.waits_at: set[Slots] = set()
 
 
@@ -184,9 +194,15 @@ class Slots:
             if share is None:
                 return
             if self._machine is not None and not self._machine.take(self._now()):
+                self._say_crowded(share, self._machine)
                 self._look_again_in(_MACHINE_POLL_S)
                 return
             self._start(share)
+
+    def _say_crowded(self, share: Share, machine: MachineSlots) -> None:
+        if self.name not in share.crowded_at and machine.refused_s(self._now()) >= _SILENT_S:
+            share.crowded_at.add(self.name)
+            share.tell_crowded(self.name)
 
     def _whose_turn(self) -> Share | None:
         """Return the next run that waits and may have one more in flight."""

@@ -83,7 +83,7 @@ class FrontDoor:
         self._mode = mode
         self._at_quota = at_quota
         self._recall = Recall(store, versions or {})
-        share = Share(in_flight, self._account)
+        share = Share(in_flight, self._account, self._crowded)
         self._loop = asyncio.get_running_loop()
         self._at = Surroundings(
             loop=self._loop,
@@ -347,6 +347,13 @@ class FrontDoor:
         until = self._loop.time() + _ELSEWHERE_LONGEST_S
         while self._store.version() == seen and self._loop.time() < until:
             await asyncio.sleep(_ELSEWHERE_POLL_S)
+
+    # --- other processes of this machine
+
+    def _crowded(self, endpoint: str) -> None:
+        """Hear that the run waits since others hold all slots of an endpoint."""
+        said = f"waits for slots at endpoint `{endpoint}` that other processes of this machine hold"
+        self._emit("run.log", {"message": said})
 
     # --- an account that is used up
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,12 @@ import pytest
 from planloom._lanes import Lanes
 from planloom._machine_slots import MachineSlots, SlotFile, open_slot_file
 from planloom._slots import Share, Slots
+from planloom._virtual_time import run_in_virtual_time
 from planloom.clients import Endpoint
+from planloom.loom import Loom, open_loom
+from planloom.plugins import load_plugins
+from planloom.testing.looms import run_plan, settings_at
+from planloom.testing.loopback import LoopbackServer, echo
 
 SCRIPT = Path(__file__).with_name("slots_process.py")
 ADDRESS = "http://127.0.0.1:1/v1"
@@ -38,8 +43,10 @@ def opened(tmp_path: Path) -> Iterator[Callable[..., MachineSlots]]:
 
 
 @contextmanager
-def another_process(folder: Path, limit: int, wanted: int) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    command = [sys.executable, str(SCRIPT), str(folder), ADDRESS, str(limit), str(wanted)]
+def another_process(
+    folder: Path, limit: int, wanted: int, address: str = ADDRESS
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    command = [sys.executable, str(SCRIPT), str(folder), address, str(limit), str(wanted)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -85,6 +92,40 @@ def test_a_process_that_is_suspended_keeps_nobody_waiting_for_ever(
         process.kill()
         process.wait()
         assert [slots.take(605.0) for _ in range(5)] == [True] * 4 + [False]
+
+
+def waits_and_hears(slots: Slots, waits_s: list[float], *, breaks_s: float = 0.0) -> list[str]:
+    """Return what a run hears that waits for a slot so long, and again, until it gives up."""
+    heard: list[str] = []
+
+    async def play() -> None:
+        share = Share(8, tell_crowded=heard.append)
+        for wait_s in waits_s:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    slots.release(share, await slots.acquire(share))
+            await asyncio.sleep(breaks_s)
+
+    run_in_virtual_time(play())
+    return heard
+
+
+def test_a_run_that_has_no_slot_since_others_hold_them_all_says_so_once(
+    opened: Callable[..., MachineSlots], tmp_path: Path
+) -> None:
+    with another_process(tmp_path, 4, 4) as (process, _):
+        os.kill(process.pid, signal.SIGSTOP)
+        assert waits_and_hears(Slots(4, name="main", machine=opened(limit=4)), [300.0, 300.0]) == ["main"]
+
+
+def test_a_run_that_waits_shortly_or_for_its_own_calls_says_nothing_of_others(
+    opened: Callable[..., MachineSlots], tmp_path: Path
+) -> None:
+    with another_process(tmp_path, 4, 4):
+        assert waits_and_hears(Slots(4, machine=opened(limit=4)), [4.0] * 3, breaks_s=2.0) == []
+    mine = opened(limit=1)
+    assert mine.take(0.0)
+    assert waits_and_hears(Slots(1, machine=mine), [60.0]) == []
 
 
 def test_endpoints_do_not_share_slots(opened: Callable[..., MachineSlots]) -> None:
@@ -175,3 +216,31 @@ def test_without_a_state_folder_each_process_counts_for_itself(tmp_path: Path, m
 
     assert asyncio.run(play()) == 2
     lanes.close()
+
+
+@pytest.mark.command
+def test_the_events_of_a_run_say_that_it_waits_for_slots_which_others_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    def said(loom: Loom) -> list[str]:
+        runs = loom.store.runs(1)
+        events = loom.store.events(runs[0].id) if runs else []
+        return [event.data["message"] for event in events if event.type == "run.log"]
+
+    async def play() -> tuple[object, list[str]]:
+        async with LoopbackServer(echo) as server:
+            settings = settings_at(server.url, tmp_path / "store.db")
+            (tmp_path / "planloom").mkdir()
+            with another_process(tmp_path / "planloom", 64, 64, server.url) as (process, held):
+                assert held == 64
+                async with open_loom(load_plugins(), settings) as loom:
+                    running = asyncio.ensure_future(run_plan(loom, 'result = agent("a")\n'))
+                    while not said(loom) and not running.done():
+                        await asyncio.sleep(0.05)
+                    process.kill()
+                    return (await running).result, said(loom)
+
+    waits = "waits for slots at endpoint `main` that other processes of this machine hold"
+    assert asyncio.run(play()) == ("ok: a", [waits])
