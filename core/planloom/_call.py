@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import attrs
@@ -26,13 +25,13 @@ from ._errors import AuthenticationFailed, RunAborted
 from ._hedging import Hedge
 from ._lanes import Lane, Turn
 from ._often_made import often_made
+from ._request import FOR_ITS_LOAD, reply_to
 from ._slots import Share
-from .clients import FatalError, ModelClient, ModelError, PermanentError, QuotaError, TransientError
+from .clients import FatalError, ModelClient, ModelError, QuotaError, TransientError
 from .control import DRAIN_S
 from .questions import Question, Reply
 from .settings import RoleSettings
 from .stores import Answered, Granted, Store
-from .tokens import estimate_text_tokens
 from .workers import Asker
 
 __all__ = ["ATTEMPTS", "Call", "Errand", "EventSink", "Surroundings"]
@@ -41,7 +40,6 @@ ATTEMPTS = 4
 UNREADABLE_ATTEMPTS = 2
 LONGEST_WAIT_S = 30.0
 LONGEST_RETRY_AFTER_S = 120.0
-_FOR_ITS_LOAD = ("rate_limited", "overloaded")
 
 EventSink = Callable[[str, Mapping[str, Any]], None]
 
@@ -225,24 +223,18 @@ class Call:
         after_s = errand.lane.hedge_after_s
         if after_s is not None and (self._hedge is None or not self._hedge.was_sent):
             return await self._hedged(after_s)
-        answer = await errand.effort.within(_reply_of(errand, self._turn.began))
-        return _priced(answer, errand.question, errand.role)
+        return await errand.effort.within(reply_to(errand, self._turn.began))
 
     async def _hedged(self, after_s: float) -> Reply:
         """Ask as :meth:`_ask` does, and once more where no answer begins in that time: once a call."""
         assert self._open is not None
-        hedge = self._hedge = Hedge(
-            self._at, self._errand, self._turn, self._open, wanted=self._is_wanted, request=self._request
-        )
+        hedge = self._hedge = Hedge(self._at, self._errand, self._turn, self._open, wanted=self._is_wanted)
         reply = await self._errand.effort.within(hedge.answer(after_s))
         self._open = hedge.call_id
         return reply
 
     def _is_wanted(self) -> bool:
         return not self._deserted and self._at.abort.reason is None
-
-    async def _request(self, began: Callable[[], None]) -> Reply:
-        return _priced(await _reply_of(self._errand, began), self._errand.question, self._errand.role)
 
     async def _answered(self, reply: Reply) -> Reply:
         self._turn.began()
@@ -305,7 +297,7 @@ class Call:
 
     async def _was_last(self, error: TransientError) -> bool:
         slots, number = self._errand.lane.slots, self._turn.number
-        if error.error_class not in _FOR_ITS_LOAD:
+        if error.error_class not in FOR_ITS_LOAD:
             self._faults += 1
             self._unreadable += error.error_class == "malformed"
             return self._deserted or self._is_spent(error)
@@ -332,7 +324,7 @@ class Call:
         spread = 2.0 ** (max(1, self._faults + self._refusals) - 1)
         wait_s = self._at.random.uniform(0, min(LONGEST_WAIT_S, spread))
         asked_s = _holding_s(error)
-        if asked_s is not None and error.error_class not in _FOR_ITS_LOAD:
+        if asked_s is not None and error.error_class not in FOR_ITS_LOAD:
             self._errand.lane.slots.hold(asked_s)
         return max(wait_s, asked_s or 0.0)
 
@@ -358,30 +350,6 @@ class Call:
         )
 
 
-async def _reply_of(errand: Errand, began: Callable[[], None]) -> Reply:
-    """Return a client's answer; a client that breaks fails its worker, like any other fault that is not the run's.
-
-    :raises ModelError: there is none.
-    """
-    try:
-        reply: object = await errand.client.ask(errand.question, began=began)
-    except (ModelError, MemoryError):
-        raise
-    except Exception as error:
-        raise _broke(errand, f"{type(error).__name__}: {error}") from error
-    if not isinstance(reply, Reply):
-        raise _broke(errand, f"it gave a {type(reply).__name__} for a reply")
-    return reply
-
-
-def _broke(errand: Errand, what: str) -> ModelError:
-    return PermanentError(
-        f"the client of endpoint `{errand.question.endpoint}` broke ({what}); report it to who maintains its plugin",
-        error_class="client",
-        maybe_billed=True,
-    )
-
-
 def _holding_s(error: ModelError) -> float | None:
     """Return how long the server asks to wait, when that is short enough to be waited for."""
     asked_s = error.retry_after_s
@@ -392,27 +360,3 @@ def _ends_the_run(error: ModelError, role: RoleSettings) -> RunAborted | None:
     if isinstance(error, FatalError):
         return AuthenticationFailed(f"{error} (role `{role.name}`, endpoint `{role.endpoint}`)")
     return None
-
-
-def _priced(reply: Reply, question: Question, role: RoleSettings) -> Reply:
-    """Return the reply with its price, from the server's token counts, or from estimated ones, and marked so."""
-    usage = reply.usage
-    prompt = usage.prompt_tokens
-    completion = usage.completion_tokens
-    estimated = role.price.by_tokens and (prompt is None or completion is None)
-    if prompt is None:
-        prompt = estimate_text_tokens(sum(len(part.text) for part in question.parts))
-    if completion is None:
-        completion = estimate_text_tokens(len(reply.text))
-    cached = usage.cached_prompt_tokens or 0
-    return Reply(
-        text=reply.text,
-        finish_reason=reply.finish_reason,
-        usage=usage,
-        seconds=reply.seconds,
-        model=reply.model,
-        price=role.price.of(max(0, prompt), max(0, completion), max(0, cached)),
-        estimated=estimated,
-        role=role.name,
-        created_at=datetime.now(UTC),
-    )

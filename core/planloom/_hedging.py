@@ -12,11 +12,12 @@ hedge never passes a cap, whatever happens to this process. It takes a slot and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ._errors import StoreError
 from ._lanes import Turn
+from ._request import FOR_ITS_LOAD, reply_to
 from .clients import ModelError, TransientError
 from .questions import Reply
 
@@ -25,17 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Hedge"]
 
-_FOR_ITS_LOAD = ("rate_limited", "overloaded")
-
-Request = Callable[[Callable[[], None]], Awaitable[Reply]]
-
 
 class Hedge:
     """One attempt of a call, which may be sent twice.
 
     :param turn: of the first request; it holds a slot. :param call_id: what that one is charged to.
-    :param wanted: whether anybody still waits for the answer. :param request: sends the question once; told of what to
-        call when the answer begins.
+    :param wanted: whether anybody still waits for the answer.
     :ivar was_sent: whether a second request was sent. :ivar call_id: what the answer is settled by.
     """
 
@@ -47,10 +43,9 @@ class Hedge:
         call_id: str,
         *,
         wanted: Callable[[], bool],
-        request: Request,
     ) -> None:
         self._at, self._errand, self._turn = at, errand, turn
-        self._wanted, self._request = wanted, request
+        self._wanted = wanted
         self._first_id = self.call_id = call_id
         self._second_id: str | None = None
         self._second_turn = errand.lane.turn(at.share)
@@ -66,11 +61,12 @@ class Hedge:
 
         :raises ModelError: the first request brought none, and neither did the second.
         """
-        first = self._first = asyncio.ensure_future(self._request(self._first_began))
+        errand = self._errand
+        first = self._first = asyncio.ensure_future(reply_to(errand, self._first_began))
         try:
             await asyncio.wait({first}, timeout=after_s)
             if self._is_late(first) and await self._may_send(first):
-                second = self._second = asyncio.ensure_future(self._request(self._second_turn.began))
+                second = self._second = asyncio.ensure_future(reply_to(errand, self._second_turn.began))
                 await self._either(first, second)
                 # Of two answers that come at once the second's stays the ledger's, since its call is the newer one.
                 if _fault(second) is None:
@@ -121,7 +117,7 @@ class Hedge:
                 self._heed(_fault(second))
 
     def _heed(self, fault: BaseException | None) -> None:
-        if isinstance(fault, TransientError) and fault.error_class in _FOR_ITS_LOAD:
+        if isinstance(fault, TransientError) and fault.error_class in FOR_ITS_LOAD:
             self._errand.lane.slots.refused(self._second_turn.number, fault.retry_after_s)
 
     async def close(self) -> None:
