@@ -15,27 +15,25 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from planlang import Limits, PlanError, Program
+from planlang import PlanError
 
-from ._budget_line import BudgetLine, OnCap
+from ._budget_line import BudgetLine
 from ._disk import Disk, stopped_by
 from ._errors import CacheMiss, Misuse, PlanloomError, RunAborted, RunCancelled, RunTaken, StoreError, TakenOver
 from ._pauses import Pauses
 from ._recorder import Recorder
 from ._room import store_room
 from ._run_record import RunRecord
+from ._start import STARTS, Start
 from .control import CANCEL, DRAIN_S, RunControl, calls_left_text
 from .conversations import ModelWorkers
-from .former import Former
-from .front_door import FrontDoor, Mode
-from .job import Job, cost_facts, ending_of, new_row, plan_hash, role_facts, run_id_of
+from .front_door import FrontDoor
+from .job import cost_facts, ending_of, plan_hash
 from .listeners import Listener
 from .money import Spent, credits_of
 from .outcomes import Outcome, ended_facts
 from .runtime import RunHost
-from .settings import Settings
 from .status import driven_text
-from .stores import RunRow
 from .workers import Asker, Performed, WorkerRequest
 
 if TYPE_CHECKING:
@@ -43,77 +41,10 @@ if TYPE_CHECKING:
 
     from .loom import Loom
 
-__all__ = ["Execution", "Start"]
+__all__ = ["Execution"]
 
 _REQUESTS_POLL_S = 0.2
 _UNSAID_S = 1.0
-# How many times a run was started: a driver that finds another number than its own is the driver no more.
-_STARTS = "starts"
-
-
-@attrs.frozen(kw_only=True)
-class Start:
-    """What is to be run, and how.
-
-    :ivar settings: the loom's, where the run has none of its own.
-    :ivar planned: what planning cost before this run, from the same books.
-    :ivar recorded: what an unfinished run of this plan recorded.
-    :ivar former: the run's earlier starts, for one that goes on.
-    :ivar roles: whose clients must open before anything is asked, all configured ones when ``None``.
-    """
-
-    job: Job
-    program: Program
-    source: str
-    settings: Settings
-    budget: str | None = None
-    planned: Spent = attrs.field(factory=Spent)
-    recorded: Mapping[str, Any] = attrs.field(factory=dict)
-    mode: Mode = "collect"
-    on_cap: OnCap = "stop"
-    listeners: tuple[Listener, ...] = ()
-    limits: Limits = attrs.field(factory=Limits)
-    roles: tuple[str, ...] | None = None
-    former: Former | None = None
-
-    @property
-    def asks(self) -> Mode:
-        """How the ledger's answers are used."""
-        return "refresh" if self.job.refresh and self.mode == "collect" else self.mode
-
-    def row(self) -> RunRow:
-        """Return the row that the run begins with, or goes on with."""
-        if self.former is None:
-            run_id = run_id_of(self.job.title)
-            job = attrs.evolve(self.job, facts={**self.job.facts, _STARTS: 1})
-            return new_row(
-                job,
-                self.settings,
-                self.source,
-                run_id,
-                self.budget or f"job-{run_id}",
-                planned=self.planned,
-                roles=self.roles,
-            )
-        row = self.former.row
-        starts = row.facts.get(_STARTS, 0) + 1
-        changed = {
-            "cap": self.job.cap,
-            "workers": self.settings.workers,
-            "roles": self._roles_now(row),
-            "planned": attrs.asdict(self.planned),
-            _STARTS: starts,
-        }
-        facts = {**row.facts, **self.job.facts, **changed}
-        return attrs.evolve(row, budget=self.budget or row.budget or f"job-{row.id}", error=None, facts=facts)
-
-    def _roles_now(self, row: RunRow) -> dict[str, Any]:
-        """A role that had no answer yet may have been mended."""
-        then = row.facts.get("roles", {})
-        return {
-            name: role_facts(self.settings, name) if name in self.settings.roles else role
-            for name, role in then.items()
-        }
 
 
 class Execution:
@@ -279,7 +210,7 @@ class Execution:
 
     def _lost_by(self, taken: RunTaken) -> RunAborted:
         row = self.store.run(self.id)
-        if row is None or row.status != "cancelled" or row.facts.get(_STARTS) != self.record.row.facts[_STARTS]:
+        if row is None or row.status != "cancelled" or row.facts.get(STARTS) != self.record.row.facts[STARTS]:
             return TakenOver(str(taken))
         return RunCancelled(
             "this process was away for longer than its lease, and the run was cancelled meanwhile; "

@@ -17,8 +17,9 @@ from planlang import Limits, Program
 
 from ._budget_line import OnCap
 from ._errors import RunTaken
-from ._execution import Execution, Start
+from ._execution import Execution
 from ._lanes import Lanes
+from ._start import Start
 from .clients import ClientPlugin, ModelClient
 from .control import RunControl
 from .former import Former
