@@ -281,8 +281,8 @@ class Execution:
             paid_before=self.former.paid + self.start.planned.paid if self.former and self.former.seq else None,
             phases=tuple(phase.as_json() for phase in self.host.phases.all()),
             undecided=tuple(self.host.undecided),
-            failures=dict(self.host.failures.most_common()),
-            missing=tuple(self.host.missing),
+            failures=dict(self.host.lacks.failures.most_common()),
+            missing=tuple(self.host.lacks.missing),
             states=self.states,
             **cost_facts(self.start.planned, money["uncertain"], run),
         )

@@ -10,7 +10,6 @@ in the task's scope, what belongs to a group of tasks is let go with it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
@@ -22,6 +21,7 @@ from planlang import Call, PlanFailed
 
 from ._errors import JournalDiverged, Misuse, Runaway, RunFailed
 from ._groups import Group
+from ._lacks import Lacks
 from ._one_worker import OneWorker, label_of
 from ._phases import NO_PHASE, Phase, Phases
 from .former import worker_address
@@ -43,10 +43,6 @@ Recall = Callable[[WorkerRequest, "ThreadTrace"], "tuple[Any, Reply] | None"]
 S = TypeVar("S")
 
 _EVENT_TEXT_LENGTH = 500
-_KINDS_OF_FAILURE = 1_000
-_MISSING_NAMED = 100
-_REASON_LENGTH = 300
-_OTHER_FAILURES = "other reasons"
 # Keys of a task's scope: the phase it is in and the path of the task that entered it, the group it runs in, and the
 # last place there that workers were started at or a journal entry was written for, with how many.
 _PHASE = "phase"
@@ -84,8 +80,6 @@ class RunHost:
     :param recorded: what an earlier start of this run wrote there: the plan decides now as it did then.
     :param threads: the threads of an earlier start, by the address of their worker.
     :param newest_thread: the highest number of any thread of it.
-    :ivar missing: the first of what the outcome lacks: workers that failed or were dropped, tasks and saved plans that
-        failed; each a ``kind``, a ``name`` and a ``reason``.
     """
 
     def __init__(
@@ -110,9 +104,8 @@ class RunHost:
         self.settings = settings
         self.args = args
         self.phases = Phases()
-        self.failures: Counter[str] = Counter()
+        self.lacks = Lacks()
         self.undecided: list[dict[str, Any]] = []
-        self.missing: list[dict[str, str]] = []
         self._recorder = recorder
         self._perform, self._recall = perform, recall
         self._budget_left = budget_left
@@ -169,7 +162,7 @@ class RunHost:
                 group.worker_ended(scope, worker.ended_at)
         self._totals.full_price += performed.full_price
         if performed.error is not None:
-            self._failed(request, performed.error)
+            self.lacks.worker(request.label or request.word, performed.error)
             self._lost(scope, place)
         return performed.value
 
@@ -209,7 +202,7 @@ class RunHost:
     def _drop(self, request: WorkerRequest, worker: OneWorker) -> None:
         limit = self.settings.workers
         worker.drop(limit)
-        self._miss("worker", request.label or request.word, f"dropped: beyond {limit} workers")
+        self.lacks.add("worker", request.label or request.word, f"dropped: beyond {limit} workers")
         if self._totals.workers > 2 * limit:
             raise Runaway(
                 f"the plan asked for {self._totals.workers} workers, twice the limit of {limit} a run; bound its "
@@ -220,15 +213,6 @@ class RunHost:
         group = self._group(scope)
         if group is not None:
             group.answer_lost(place)
-
-    def _failed(self, request: WorkerRequest, error: str) -> None:
-        self._miss("worker", request.label or request.word, error)
-        room = error in self.failures or len(self.failures) < _KINDS_OF_FAILURE
-        self.failures[error if room else _OTHER_FAILURES] += 1
-
-    def _miss(self, kind: str, name: str, reason: str) -> None:
-        if len(self.missing) < _MISSING_NAMED:
-            self.missing.append({"kind": kind, "name": name, "reason": reason[:_REASON_LENGTH]})
 
     # --- what the core's words do
 
@@ -293,7 +277,7 @@ class RunHost:
         group = self._group(call.scope)
         if group is None or not group.lacks_answer(self._prefix + path):
             self._phase(call.scope).tasks_failed += 1
-            self._miss("task", self._prefix + path, f"{error.kind}: {error.detail}")
+            self.lacks.add("task", self._prefix + path, f"{error.kind}: {error.detail}")
         if group is not None:
             group.failed(self._prefix + path)
         self._recorder.emit("run.log", {"message": f"task {self._prefix}{path} failed: {error}"[:_EVENT_TEXT_LENGTH]})
@@ -356,7 +340,7 @@ class RunHost:
         group = self._group(call.scope)
         if group is None or not group.lacks_any:
             self._phase(call.scope).tasks_failed += 1
-            self._miss("saved plan", name, f"{error.kind}: {error.detail}")
+            self.lacks.add("saved plan", name, f"{error.kind}: {error.detail}")
         if group is not None:
             group.all_failed()
         said = f"the saved plan {name} failed at its line {error.line}: {error.kind}: {error.detail}"
