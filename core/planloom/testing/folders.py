@@ -92,11 +92,10 @@ class Folder:
         return process.returncode, output, remarks
 
     def end(self) -> None:
-        """End what a failed test left running."""
+        """End what a test left running, and close what it left open."""
         for process in self.processes:
-            if process.poll() is None:
+            with process:
                 process.kill()
-                process.communicate()
 
     def wait_for(self, process: subprocess.Popen[str], requests: int) -> None:
         """Wait until the server was asked so often."""
