@@ -6,6 +6,9 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 SOURCES := grammar core plugins tests data
 
+# Tests start planloom hundreds of times, and each process would compile all of it anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: audit test test-all lint types contract unit format docs bench bench-language bench-runtime bench-offline fuzz clean
 
 audit: $(VENV)/.audit
