@@ -16,8 +16,8 @@ settings.load_profile("unhurried")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# They start planloom as a person does, a process a command, or wait for real time to pass: on a second Python they take
-# as long and say little more.
+# They start planloom as a person does, a process a command, build whole benchmarks, or wait for real time to pass: on a
+# second Python they take as long and say little more.
 COMMANDS = (
     "test_api",
     "test_audit_command",
@@ -25,16 +25,20 @@ COMMANDS = (
     "test_audit_planned_again",
     "test_audit_rehearsal",
     "test_audit_resume",
+    "test_bench_build",
     "test_bench_command",
     "test_bench_sandbox",
+    "test_bench_sources",
     "test_cli_",
     "test_hedging",
     "test_losers",
     "test_offline_audit",
+    "test_offline_types",
     "test_quota",
     "test_refusals",
     "test_sqlite_processes",
     "test_store_cap",
+    "test_stranger",
     "test_takeover",
     "test_tracked",
     "test_trust",
