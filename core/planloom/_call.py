@@ -80,7 +80,7 @@ class Call:
 
     :param turn: holds a slot. :param grant: reserves anew, when an attempt took its reservation with it.
     :ivar answer: its reply, or why there is none; for one who waits, by whom it may be cancelled.
-    :ivar is_cut: it was ended by :meth:`cut`. :ivar unclaimed: the price of an answer that nobody waited for any more.
+    :ivar is_cut: it was ended by :meth:`cut`. :ivar paid: the price of its answer, once that is settled.
     """
 
     __slots__ = (
@@ -103,8 +103,8 @@ class Call:
         "_waited_s",
         "answer",
         "is_cut",
+        "paid",
         "task",
-        "unclaimed",
     )
 
     def __init__(
@@ -131,7 +131,7 @@ class Call:
         self._asking = False  # from the request until its answer is committed, or it brought none
         self._closing = False
         self._deserted = self.is_cut = False
-        self.unclaimed = 0
+        self.paid = 0
         self.answer: asyncio.Future[Reply] = at.loop.create_future()
         self.task = at.loop.create_task(self._run())
 
@@ -243,8 +243,7 @@ class Call:
         call_id, store = self._open, self._at.store
         version = await self._at.disk.keep(lambda: store.settle(call_id, reply), locked_too=True)
         self._open = None
-        if self._deserted:
-            self.unclaimed = reply.price
+        self.paid = reply.price
         return attrs.evolve(reply, version=version)
 
     async def _close(self) -> None:

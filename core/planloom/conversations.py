@@ -52,9 +52,11 @@ class ModelWorkers:
         role = self._settings.role(request.role)
         talk = _Talk(role, Effort(self._settings.worker_timeout_s))
         try:
-            return await self._converse(request, role, talk, asker)
+            performed = await self._converse(request, role, talk, asker)
         except ModelError as error:
-            return talk.failed(_said(error, talk.effort))
+            performed = talk.failed(_said(error, talk.effort))
+        self._door.claim(performed.fingerprints)
+        return performed
 
     def recalled(self, request: WorkerRequest, former: ThreadTrace) -> tuple[Any, Reply] | None:
         """Return the value that a worker came to at an earlier start of its run, and the reply to its only question.

@@ -100,7 +100,7 @@ class FrontDoor:
         self._flights: dict[str, list[asyncio.Future[Reply | None]]] = {}
         self._calls: dict[asyncio.Task[None], Call] = {}
         self._again: set[str] = set()
-        # What answers cost that came when nobody waited for them any more, by fingerprint.
+        # What answers cost that no worker has counted as its own yet, by fingerprint.
         self._unclaimed: dict[str, int] = {}
         self.asked = self.reused = 0
 
@@ -111,8 +111,15 @@ class FrontDoor:
 
     @property
     def unclaimed(self) -> int:
-        """What a run paid for answers that no worker of it has had, in micro-credits: those of a race's losers."""
+        """What the run paid for answers that no worker has ended with, in micro-credits: those that a conversation
+        still needs, and for ever those of a race's losers."""
         return sum(self._unclaimed.values())
+
+    def claim(self, fingerprints: Iterable[str]) -> None:
+        """Hear that a worker ended, and counts what the answers to these questions cost."""
+        if self._unclaimed:
+            for fingerprint in fingerprints:
+                self._unclaimed.pop(fingerprint, None)
 
     async def ask(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort | None = None) -> Reply:
         """Return the answer to a question; ``reply.cached`` says whether it cost anything now.
@@ -134,8 +141,7 @@ class FrontDoor:
         if question.fingerprint in self._flights:
             return None
         known = self._known(question, role, asker)
-        if known is not None:
-            self._reuse(question)
+        self.reused += known is not None
         return known
 
     def recalled(self, fingerprint: str, version: int) -> Reply | None:
@@ -149,14 +155,8 @@ class FrontDoor:
     async def fetch(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort | None = None) -> Reply:
         """Return the answer to a question that was not :meth:`at_hand` just now; see :meth:`ask`."""
         reply = await self._fetched(question, role, asker, effort or Effort(_WORKER_TIMEOUT_S))
-        if reply.cached:
-            self._reuse(question)
+        self.reused += reply.cached
         return reply
-
-    def _reuse(self, question: Question) -> None:
-        self.reused += 1
-        if self._unclaimed:
-            self._unclaimed.pop(question.fingerprint, None)
 
     async def _fetched(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort) -> Reply:
         while (flight := self._flights.get(question.fingerprint)) is not None:
@@ -314,8 +314,9 @@ class FrontDoor:
         del self._calls[call.task]
         # Who was let through as the run ended sent nothing.
         self.asked -= not call.was_sent
-        if call.unclaimed:
-            self._unclaimed[call.question.fingerprint] = call.unclaimed
+        if call.paid:
+            fingerprint = call.question.fingerprint
+            self._unclaimed[fingerprint] = self._unclaimed.get(fingerprint, 0) + call.paid
         self._line.freed()
 
     async def _grant(self, errand: Errand, turn: Turn) -> Granted | Answered:

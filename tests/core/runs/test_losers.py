@@ -97,3 +97,45 @@ def test_what_a_losers_answer_cost_is_gone_from_the_budget_once_however_it_is_as
 
     delays = {"slow": 0.5, "after": 1.5}
     play(lambda request: echo(request).after(delays.get(request.question, 0.0)), scenario)
+
+
+def test_a_loser_whose_answer_comes_with_the_winners_is_gone_from_the_budget_too(play: Play) -> None:
+    source = (
+        "pairs = [race([lambda: agent(f'left {n}'), lambda: agent(f'right {n}')]) for n in range(10)]\n"
+        "result = budget()\n"
+    )
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        outcome = await run_plan(loom, source, cap=10)
+        money = loom.store.money(outcome.run_id)
+        assert money["uncertain"] == money["reserved"] == 0
+        assert outcome.result == 10 - money["spent"] / 1_000_000
+
+    play(echo, scenario)
+
+
+def test_an_answer_that_a_loser_wanted_mended_is_gone_from_the_budget_too(play: Play) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    source = (
+        f"first = race([lambda: agent('mended', schema={schema}), lambda: agent('fast')])\n"
+        "second = agent('after')\nresult = budget()\n"
+    )
+
+    def answer(request: Received) -> Any:
+        if len(request.json["messages"]) > 1:  # the repair turn
+            return echo(request).hanging()
+        return echo(request).after({"fast": 0.6, "after": 0.3}.get(request.question, 0.0))
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        control = RunControl()
+
+        def hear(run: str, event: Event) -> None:
+            if event.type == "run.log":
+                control.cancel()
+
+        listeners = (Listener(name="hears", on_event=hear),)
+        outcome = await run_plan(loom, source, cap=10, control=control, listeners=listeners)
+        # Two answers that were had, one that was to be mended, and its repair in flight at its worst price.
+        assert outcome.result == 9.2
+
+    play(answer, scenario)
