@@ -1,4 +1,4 @@
-"""Runs that go on, as a person has them go on: ``resume`` and ``replay``; real processes and a real server."""
+"""Runs that go on with what is missing, as a person has them go on; real processes and a real server."""
 
 from __future__ import annotations
 
@@ -6,52 +6,14 @@ import json
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from planloom.stores import Store
-from planloom.testing.folders import Folder
-from planloom.testing.loopback import Received, Script, echo, json_answer, serving
+from planloom.testing.loopback import Received, echo, json_answer
 
-MakeFolder = Callable[..., Folder]
-
-# The rehearsal, which makes up another answer, foresees three workers.
-MORE_THAN_FORESEEN = """
-many = 29 if agent("how many") == "ok: how many" else 2
-result = parallel([lambda i=i: agent(f"question {i}") for i in range(many)])
-"""
-
-MANY = 'phase("Ask")\nresult = parallel([lambda i=i: agent(f"question {{i}}") for i in range({count})])\n'
-
-
-@pytest.fixture
-def folder_with(tmp_path: Path) -> Iterator[MakeFolder]:
-    """Make a folder with a plan whose endpoint is a scripted server."""
-    with ExitStack() as stack:
-
-        def make(script: Script, plan: str) -> Folder:
-            folder = Folder(tmp_path, stack.enter_context(serving(script)), plan)
-            stack.callback(folder.end)
-            return folder
-
-        yield make
-
-
-def slow_echo(request: Received) -> Any:
-    return echo(request).after(0.05)
-
-
-def refused() -> Any:
-    return json_answer({"error": {"message": "content refused"}}, status=400)
-
-
-def paid_of(folder: Folder, run: str) -> Any:
-    return folder.store(lambda store: store.money(run)["spent"])
-
+from .asking import MANY, MORE_THAN_FORESEEN, MakeFolder, refused, slow_echo
 
 # --- holes and stops
 
@@ -309,185 +271,6 @@ def test_a_runaway_goes_on_where_the_configuration_allows_more_workers_by_now(fo
     assert (len(folder.server.asked), max(folder.server.asked.values())) == (30, 1)
 
 
-# --- what changed since
-
-
-BRANCHES = 'result = agent("the same question") if args["mode"] == "a" else "b"\nagent("last", label="late")\n'
-
-
-@pytest.mark.slow
-def test_a_run_goes_on_with_the_arguments_that_it_was_given(folder_with: MakeFolder) -> None:
-    refuse = {"what is asked"}
-    plan = 'result = agent(args["question"])\n'
-    folder = folder_with(lambda r: refused() if r.question in refuse else echo(r), plan)
-    folder.run("run", "job.plan", "--arg", "question=what is asked")
-    refuse.clear()
-    code, output, _ = folder.run("resume", folder.newest().id)
-    assert (code, output.strip()) == (0, "ok: what is asked")
-
-
-def failed_run(folder_with: MakeFolder, plan: str, *options: str) -> tuple[Folder, str]:
-    """Return a folder with a run whose last worker failed; it would not fail again."""
-    refuse = {"last"}
-    folder = folder_with(lambda r: refused() if r.question in refuse else echo(r), plan)
-    assert folder.run("run", "job.plan", *options)[0] == 3
-    refuse.clear()
-    return folder, folder.newest().id
-
-
-def test_other_arguments_are_a_divergence_that_names_them(folder_with: MakeFolder) -> None:
-    folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
-    code, _, remarks = folder.run("resume", run, "--arg", "mode=b")
-    assert code == 1
-    assert "argument mode: then a, now b" in remarks
-    assert "--as-new-run" in remarks
-    code, output, _ = folder.run("resume", run, "--arg", "mode=b", "--as-new-run")
-    assert (code, output.strip()) == (0, "b")
-    new = folder.newest()
-    assert new.id != run
-    assert new.facts["args"] == {"mode": "b"}
-
-
-@pytest.mark.slow
-def test_other_arguments_or_another_plan_for_a_whole_run_are_a_divergence_too(folder_with: MakeFolder) -> None:
-    folder = folder_with(echo, BRANCHES)
-    assert folder.run("run", "job.plan", "--arg", "mode=a")[0] == 0
-    run = folder.newest().id
-    code, output, remarks = folder.run("resume", run, "--arg", "mode=b")
-    assert (code, output, "argument mode: then a, now b" in remarks) == (1, "", True)
-    (folder.path / "job.plan").write_text("result = 1\n")
-    code, output, remarks = folder.run("resume", run, "--plan", "job.plan")
-    assert (code, output, "plan line 1: then " in remarks) == (1, "", True)
-    assert folder.run("resume", run, "--arg", "mode=a")[0] == 0
-
-
-@pytest.mark.slow
-def test_a_run_of_the_same_plan_with_other_arguments_is_a_run_of_its_own(folder_with: MakeFolder) -> None:
-    folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
-    code, output, _ = folder.run("run", "job.plan", "--arg", "mode=b")
-    assert (code, output.strip()) == (0, "b")
-    assert folder.newest().id != run
-
-
-@pytest.mark.slow
-def test_a_plan_that_changed_is_a_divergence_that_shows_the_line(folder_with: MakeFolder) -> None:
-    folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
-    (folder.path / "new.plan").write_text(BRANCHES.replace('"late"', '"later"'))
-    code, _, remarks = folder.run("resume", run, "--plan", "new.plan")
-    assert code == 1
-    assert 'plan line 2: then agent("last", label="late"), now agent("last", label="later")' in remarks
-    before = Counter(folder.server.asked)
-    assert folder.run("resume", run, "--plan", "new.plan", "--as-new-run")[0] == 0
-    assert folder.asked_more_than(before) == {"last": 1}
-
-
-def test_a_plan_that_fails_on_good_answers_is_told_how_it_is_mended_and_not_that_anything_is_missing(
-    folder_with: MakeFolder,
-) -> None:
-    folder = folder_with(
-        echo, 'several = [agent("one"), agent("two")]\nresult = several[int(several[0] == "ok: one") * 9]\n'
-    )
-    code, _, remarks = folder.run("run", "job.plan", "--yes")
-    run = folder.newest().id
-    assert (code, f"`planloom resume {run} --plan FILE --as-new-run` pays for no answer" in remarks) == (1, True)
-    assert "asks what is missing" not in remarks
-
-
-@pytest.mark.slow
-def test_a_role_that_is_defined_anew_is_a_divergence_that_names_both_models(folder_with: MakeFolder) -> None:
-    folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
-    folder.configure(**{'"m-1"': '"m-2"'})
-    code, _, remarks = folder.run("resume", run)
-    assert code == 1
-    assert "role worker model: then m-1, now m-2" in remarks
-
-
-@pytest.mark.slow
-def test_a_run_that_nobody_knows_is_answered_with_the_nearest(folder_with: MakeFolder) -> None:
-    folder, run = failed_run(folder_with, BRANCHES, "--arg", "mode=a")
-    code, _, remarks = folder.run("resume", f"{run[:-1]}x")
-    assert code == 2
-    assert f"did you mean `{run}`?" in remarks
-
-
-# --- two at once
-
-
-def test_of_two_processes_that_resume_a_run_one_is_told_who_has_it(folder_with: MakeFolder) -> None:
-    fail = {f"question {n}" for n in range(20)}
-    folder = folder_with(lambda r: refused() if r.question in fail else echo(r).after(0.3), MANY.format(count=22))
-    folder.run("run", "job.plan")
-    run = folder.newest().id
-    fail.clear()
-    before = Counter(folder.server.asked)
-    both = [folder.start("resume", run) for _ in range(2)]
-    ended = [(process.communicate(timeout=60)[1], process.returncode) for process in both]
-    assert sorted(code for _, code in ended) == [0, 2]
-    (told,) = [remarks for remarks, code in ended if code == 2]
-    assert f"the run {run} is driven by process" in told
-    assert sum(folder.asked_more_than(before).values()) == 20
-
-
-# --- replay
-
-
-@pytest.mark.slow
-def test_a_replay_asks_nothing_writes_nothing_and_gives_the_stored_result(folder_with: MakeFolder) -> None:
-    folder = folder_with(echo, 'left = budget()\nresult = [left, agent("a"), race([lambda: agent("b")])]\n')
-    folder.run("run", "job.plan")
-    run = folder.newest()
-    asked, events = folder.server.total, folder.store(lambda store: store.events(run.id))
-    code, output, remarks = folder.run("replay", run.id, "--json")
-    assert (code, json.loads(output)) == (0, {"equal": True, "result": run.result})
-    assert "gives the stored result, from 2 stored answers" in " ".join(remarks.split())
-    assert folder.server.total == asked
-    assert folder.store(lambda store: store.events(run.id)) == events
-    assert folder.store(lambda store: len(store.runs())) == 1
-
-
-def test_a_replay_fails_the_workers_that_failed(folder_with: MakeFolder) -> None:
-    folder = folder_with(lambda r: refused() if r.question == "question 1" else echo(r), MANY.format(count=3))
-    folder.run("run", "job.plan")
-    assert folder.run("replay", folder.newest().id)[0] == 0
-    assert folder.server.total == 3
-
-
-@pytest.mark.slow
-def test_a_replay_of_a_run_that_was_cut_short_says_what_it_lacks(folder_with: MakeFolder) -> None:
-    folder = folder_with(echo, MORE_THAN_FORESEEN)
-    folder.run("run", "job.plan", "--cap", "2")
-    code, _, remarks = folder.run("replay", folder.newest().id)
-    assert code == 1
-    assert "came to no result: replay met a question of role `worker`" in " ".join(remarks.split())
-
-
-@pytest.mark.slow
-def test_a_replay_that_comes_to_something_else_names_what_changed_since(folder_with: MakeFolder) -> None:
-    folder = folder_with(echo, 'result = plan("tell")\n')
-    saved = folder.path / "plans" / "tell.plan"
-    saved.parent.mkdir()
-    saved.write_text('result = agent("question 1")\n')
-    assert folder.run("run", "job.plan")[0] == 0
-    run = folder.newest().id
-    assert "has changed" not in folder.run("replay", run)[2]
-    saved.write_text('result = agent("question 2")\n')
-    code, _, remarks = folder.run("replay", run)
-    assert code == 1
-    assert "since the run was begun this has changed: saved plan tell: then " in " ".join(remarks.split())
-    assert folder.server.total == 1
-
-
-def test_a_replay_of_a_run_whose_driver_died_does_not_call_it_running(folder_with: MakeFolder) -> None:
-    folder = folder_with(slow_echo, MANY.format(count=40))
-    process = folder.start("run", "job.plan")
-    folder.wait_for(process, 8)
-    process.kill()
-    process.communicate()
-    run = folder.newest().id
-    code, _, remarks = folder.run("replay", run)
-    assert (code, f"the replay of {run}, which is interrupted, came to no result" in remarks) == (1, True)
-
-
 def test_a_model_that_the_server_does_not_know_may_be_mended_before_the_run_is_resumed(
     folder_with: MakeFolder,
 ) -> None:
@@ -523,3 +306,21 @@ def test_a_refresh_that_was_killed_is_resumed_without_asking_its_own_answers_aga
     assert 120 <= folder.server.total <= 128
     assert max(folder.server.asked.values()) <= 3
     assert folder.run("replay", run)[0] == 0
+
+
+# --- two at once
+
+
+def test_of_two_processes_that_resume_a_run_one_is_told_who_has_it(folder_with: MakeFolder) -> None:
+    fail = {f"question {n}" for n in range(20)}
+    folder = folder_with(lambda r: refused() if r.question in fail else echo(r).after(0.3), MANY.format(count=22))
+    folder.run("run", "job.plan")
+    run = folder.newest().id
+    fail.clear()
+    before = Counter(folder.server.asked)
+    both = [folder.start("resume", run) for _ in range(2)]
+    ended = [(process.communicate(timeout=60)[1], process.returncode) for process in both]
+    assert sorted(code for _, code in ended) == [0, 2]
+    (told,) = [remarks for remarks, code in ended if code == 2]
+    assert f"the run {run} is driven by process" in told
+    assert sum(folder.asked_more_than(before).values()) == 20

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +28,9 @@ result = len([x for x in parallel([lambda i=i: agent(f"question {i}") for i in r
 
 
 @pytest.fixture
-def folder_with(tmp_path: Path) -> Iterator[Callable[[Script], Folder]]:
-    """Make a folder whose endpoint is a scripted server."""
-    with ExitStack() as stack:
-
-        def make(script: Script) -> Folder:
-            folder = Folder(tmp_path, stack.enter_context(serving(script)), PLAN)
-            stack.callback(folder.end)
-            return folder
-
-        yield make
+def folder_with(folder_with: Callable[[Script, str], Folder]) -> Callable[[Script], Folder]:
+    """Make a folder with the plan of this file."""
+    return lambda script: folder_with(script, PLAN)
 
 
 def slow_echo(request: Received) -> Any:

@@ -6,9 +6,8 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ import pytest
 from planloom.cli._steer import _unheard
 from planloom.stores import RunHolder
 from planloom.testing.folders import Folder
-from planloom.testing.loopback import Received, Script, completion, echo, serving
+from planloom.testing.loopback import Received, Script, completion, echo
 
 MakeFolder = Callable[..., Folder]
 
@@ -28,17 +27,17 @@ result = parallel([lambda i=i: agent(f"question {i}") for i in range(many)])
 
 
 @pytest.fixture
-def folder_with(tmp_path: Path) -> Iterator[MakeFolder]:
-    """Make a folder with a plan whose endpoint is a scripted server; what still drives a run at the end is killed."""
-    with ExitStack() as stack:
+def folder_with(folder_with: Callable[[Script, str], Folder]) -> Iterator[MakeFolder]:
+    """Make a folder with a plan of its own, or the usual one; what still drives a run at the end is killed."""
+    made: list[Folder] = []
 
-        def make(script: Script, plan: str = SIXTY) -> Folder:
-            folder = Folder(tmp_path, stack.enter_context(serving(script)), plan)
-            stack.callback(_kill_driver, folder)
-            stack.callback(folder.end)
-            return folder
+    def make(script: Script, plan: str = SIXTY) -> Folder:
+        made.append(folder_with(script, plan))
+        return made[-1]
 
-        yield make
+    yield make
+    for folder in made:
+        _kill_driver(folder)
 
 
 def _kill_driver(folder: Folder) -> None:
