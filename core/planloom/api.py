@@ -41,12 +41,11 @@ from .resuming import (
     cap_of,
     check_resumable,
     find_run,
-    is_whole,
     job_of,
+    lacks_nothing,
     reopen,
     target_facts,
     unapproved,
-    unchanged_job,
 )
 from .saved_plans import saved_plans
 from .settings import Settings
@@ -219,21 +218,14 @@ class Planloom:
         if release_uncertain:
             for call in store.uncertain_calls(row.budget):
                 await store.release(call.call_id)
-        if is_whole(row):
-            if args or source is not None:
-                await asyncio.to_thread(
-                    unchanged_job, loom.registry, loom.settings, store, row, args=args, source=source
-                )
+        if await asyncio.to_thread(lacks_nothing, loom.registry, loom.settings, store, row, args=args, source=source):
             raise Misuse(f"the run {row.id} is whole and nothing is missing; `replay` gives its result again")
         reopened = await asyncio.to_thread(
             reopen, loom.registry, loom.settings, store, row, args=args, source=source, workers=workers
         )
         job = reopened.job if credit_cap is None else attrs.evolve(reopened.job, cap=credit_cap)
         if unapproved(row):
-            room = attrs.evolve(room_for(loom, job, row.plan, row.budget), recorded={})
-            priced = await self._priced(job, row.plan, row.title, room)
-            decision = await self._decide(job, priced, room, approve, row)
-            job = attrs.evolve(job, facts={"decision": attrs.asdict(decision)})
+            job = await self._approved(job, row, approve)
         return await self._begin(
             job,
             reopened.source,
@@ -244,6 +236,13 @@ class Planloom:
             roles=reopened.roles,
             on_cap=at_cap,
         )
+
+    async def _approved(self, job: Job, row: RunRow, approve: Approve | bool) -> Job:
+        """Return the job of a run that nobody approved yet, with its approval."""
+        room = attrs.evolve(room_for(self.loom, job, row.plan, row.budget), recorded={})
+        priced = await self._priced(job, row.plan, row.title, room)
+        decision = await self._decide(job, priced, room, approve, row)
+        return attrs.evolve(job, facts={"decision": attrs.asdict(decision)})
 
     async def replay(self, run_id: str) -> Replayed:
         """Play a run again from what is stored, asking nothing and writing nothing."""

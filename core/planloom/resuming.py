@@ -37,13 +37,12 @@ __all__ = [
     "changed_since",
     "check_resumable",
     "find_run",
-    "is_whole",
     "job_of",
+    "lacks_nothing",
     "reopen",
     "target_facts",
     "target_of",
     "unapproved",
-    "unchanged_job",
 ]
 
 Difference = tuple[str, Any, Any]
@@ -132,9 +131,25 @@ def cap_of(store: Store, row: RunRow) -> int:
     return store.books(books_of(row)).cap or int(row.facts["cap"])
 
 
-def is_whole(row: RunRow) -> bool:
-    """Return whether a run has come to its end and lacks nothing."""
-    return row.status == "completed" and not row.facts.get("counts", {}).get("holes")
+def lacks_nothing(
+    registry: Registry,
+    settings: Settings,
+    store: Store,
+    row: RunRow,
+    *,
+    args: Mapping[str, Any] | None,
+    source: str | None,
+) -> bool:
+    """Return whether a run has come to its end whole, so that there is nothing to go on with.
+
+    :param args: arguments as they are given now. :param source: the plan as it is given now.
+    :raises JournalDiverged: it has, and those are not what its record says.
+    """
+    if row.status != "completed" or row.facts.get("counts", {}).get("holes"):
+        return False
+    if args or source is not None:
+        _unchanged_job(registry, settings, store, row, args=args, source=source)
+    return True
 
 
 def unapproved(row: RunRow) -> bool:
@@ -194,7 +209,7 @@ def reopen(
     :param workers: how many workers it may have; never fewer than before where ``None``.
     :raises JournalDiverged: it is not what its record says. :raises PlanRefused: its plan fails the check now.
     """
-    job = unchanged_job(registry, settings, store, row, args=args, source=source)
+    job = _unchanged_job(registry, settings, store, row, args=args, source=source)
     program, _ = compile_plan(row.plan, build_vocabulary(registry, settings, job.kits), row.title)
     before = int(row.facts.get("workers", settings.workers))
     return Reopened(
@@ -208,7 +223,7 @@ def reopen(
     )
 
 
-def unchanged_job(
+def _unchanged_job(
     registry: Registry,
     settings: Settings,
     store: Store,

@@ -26,12 +26,11 @@ from planloom.resuming import (
     cap_of,
     check_resumable,
     find_run,
-    is_whole,
     job_of,
+    lacks_nothing,
     reopen,
     target_of,
     unapproved,
-    unchanged_job,
 )
 from planloom.status import uncertain_text
 from planloom.stores import RunRow, Store
@@ -142,9 +141,7 @@ def _reopened(app: App, store: Store, row: RunRow, wanted: _Wanted) -> Reopened 
         raise Misuse(
             f"the run {row.id} is {row.status} by now, and was not begun; `planloom show {row.id}` tells how it is"
         )
-    if is_whole(row):
-        if wanted.args or wanted.source is not None:
-            unchanged_job(app.registry, app.settings, store, row, args=wanted.args, source=wanted.source)
+    if lacks_nothing(app.registry, app.settings, store, row, args=wanted.args, source=wanted.source):
         asyncio.run(_settle_uncertain(store, row.budget, release=wanted.release_uncertain))
         return None
     reopened = reopen(
