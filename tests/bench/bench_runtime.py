@@ -71,10 +71,11 @@ def page(results: dict[str, Any]) -> str:
 
 def _shown(part: Section, found: dict[str, Any]) -> Iterator[str]:
     facts = found["machine"]
+    speed = f", ten million additions in {facts['loop_s']:.2f} s" if "loop_s" in facts else ""
     yield from (f"## {part.title}", "", *part.about)
     yield (
         f"{facts['system']}, {facts['processors']} cores, Python {facts['python']}, load {facts['load_before']:.1f} "
-        f"before, {facts['measured_at'][:10]}."
+        f"before{speed}, {facts['measured_at'][:10]}."
     )
     yield from ("", *part.lines(found["figures"]))
 
