@@ -22,7 +22,7 @@ from ._disk import Disk, stopped_by
 from ._errors import CacheMiss, Misuse, PlanloomError, RunAborted, RunCancelled, RunTaken, StoreError, TakenOver
 from ._pauses import Pauses
 from ._recorder import Recorder
-from ._room import store_room
+from ._room import store_room, unspent
 from ._run_record import RunRecord
 from ._start import STARTS, Start
 from .control import CANCEL, DRAIN_S, RunControl, calls_left_text
@@ -54,6 +54,7 @@ class Execution:
         self.loom, self.start, self.control = loom, start, control
         self.job, self.former, self.store = start.job, start.former, loom.store
         self.replaying = start.mode == "replay"
+        self._goes_on = bool(self.former.seq if self.former else start.recorded)
         kept = None if self.replaying else loom.store
         row = start.row()
         self.id, self.budget = row.id, row.budget
@@ -298,7 +299,10 @@ class Execution:
         books = self.store.books(self.budget)
         left = books.cap - planned - full_price - books.reserved - books.uncertain
         whole = store_room(self.store, self.job, self.budget)
-        return left if whole is None else min(left, whole - planned - full_price)
+        left = left if whole is None else min(left, whole - planned - full_price)
+        # What an earlier start paid for answers that nobody has now, as those of a race's losers, stands in the books
+        # alone. One that has no journal to go on from has to see what its rehearsal saw.
+        return min(left, unspent(self.store, self.budget)) if self._goes_on else left
 
     def _emit(self, kind: str, fields: Mapping[str, Any]) -> None:
         self.recorder.emit(kind, fields)

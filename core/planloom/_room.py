@@ -18,7 +18,7 @@ from .stores import Store
 if TYPE_CHECKING:
     from .loom import Loom
 
-__all__ = ["Room", "room_for", "store_room"]
+__all__ = ["Room", "room_for", "store_room", "unspent"]
 
 
 @attrs.frozen(kw_only=True)
@@ -84,3 +84,10 @@ def store_room(store: Store, job: Job, budget: str) -> int | None:
         return None
     own = store.books(budget).spent if job.refresh else store.paid(job.key, budget)
     return whole.cap - whole.spent - whole.reserved - whole.uncertain + own
+
+
+def unspent(store: Store, budget: str) -> int:
+    """Return what may still be spent from these books as they stand, whatever its answers once cost."""
+    whole, own = store.store_books(), store.books(budget)
+    left = [books.cap - books.spent - books.reserved - books.uncertain for books in (own, whole) if books is not None]
+    return min(left)
