@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests.here import FolderHere
 
 from planloom.testing.folders import Folder
 from planloom.testing.loopback import Script, serving
@@ -18,7 +19,7 @@ def folder_with(tmp_path: Path) -> Iterator[Callable[[Script, str], Folder]]:
     with ExitStack() as stack:
 
         def make(script: Script, plan: str) -> Folder:
-            folder = Folder(tmp_path, stack.enter_context(serving(script)), plan)
+            folder = FolderHere(tmp_path, stack.enter_context(serving(script)), plan)
             stack.callback(folder.end)
             return folder
 
