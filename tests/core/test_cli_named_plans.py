@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests.here import FolderHere
 
 from planloom.testing.folders import Folder
 from planloom.testing.loopback import echo, serving
@@ -19,7 +20,7 @@ GREET = 'result = agent("greet " + args["name"])\n'
 def folder(tmp_path: Path) -> Iterator[Folder]:
     """Give a project that keeps a plan named `greet`."""
     with ExitStack() as stack:
-        made = Folder(tmp_path, stack.enter_context(serving(echo)), "result = 1\n")
+        made = FolderHere(tmp_path, stack.enter_context(serving(echo)), "result = 1\n")
         stack.callback(made.end)
         (tmp_path / "plans").mkdir()
         (tmp_path / "plans" / "greet.plan").write_text(GREET)

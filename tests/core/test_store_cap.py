@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests.here import FolderHere
 
 from planloom.money import MICRO
 from planloom.testing.doors import BUDGET, Doorway, at_the_door
@@ -24,7 +25,7 @@ TEN = 'phase("Ask")\nresult = parallel([lambda i=i: agent(f"{args["name"]} {i}")
 def folder(tmp_path: Path) -> Iterator[Folder]:
     """Give a folder with a plan of ten questions at 0.2 credits; its argument `name` makes it another job."""
     with ExitStack() as stack:
-        made = Folder(tmp_path, stack.enter_context(serving(echo)), TEN)
+        made = FolderHere(tmp_path, stack.enter_context(serving(echo)), TEN)
         stack.callback(made.end)
         yield made
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.here import FolderHere
 
 from planloom.testing.folders import Folder
 from planloom.testing.loopback import Received, Served, completion, serving
@@ -64,7 +65,7 @@ def leading(tmp_path: Path, code: Path, model: Any) -> Iterator[Leading]:
     with ExitStack() as stack:
         desk = tmp_path / "desk"
         desk.mkdir()
-        folder = Folder(desk, stack.enter_context(serving(lead.answer)), "")
+        folder = FolderHere(desk, stack.enter_context(serving(lead.answer)), "")
         folder.configure(**{"[limits]": f"{ROLES}[limits]"})
         stack.callback(folder.end)
         lead.folder = folder

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.here import FolderHere
 
 from planloom.testing.folders import Folder
 from planloom.testing.loopback import Received, json_answer, serving
@@ -34,7 +35,7 @@ def folder_with(tmp_path: Path, model: Any) -> Iterator[MakeFolder]:
 
             desk = tmp_path / "desk"
             desk.mkdir()
-            folder = Folder(desk, stack.enter_context(serving(script)), EACH)
+            folder = FolderHere(desk, stack.enter_context(serving(script)), EACH)
             folder.configure(**{"[limits]": LEAD})
             stack.callback(folder.end)
             return folder
