@@ -10,6 +10,7 @@ import click
 
 from planloom._errors import Misuse, PlanloomError, did_you_mean
 from planloom.plugins import Registry, load_plugins
+from planloom.processes import seldom_collected
 from planloom.visible import visible
 
 from ._streams import mend_streams, silence, unwritable
@@ -71,7 +72,9 @@ def _group(registry: Registry) -> click.Group:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     mend_streams()
-    sys.exit(_run(list(sys.argv[1:] if arguments is None else arguments)))
+    # Also while a command starts: of what it imports next to nothing is garbage.
+    with seldom_collected():
+        sys.exit(_run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
 def _run(arguments: list[str]) -> int:
