@@ -1,4 +1,5 @@
-"""Groups of tasks that are waited for together: what workers' time was lost there, and which tasks lack an answer.
+"""Groups of tasks that are waited for together: what workers' time was lost there, which tasks lack an answer, and
+whether all of them have begun.
 
 A group lives in the scope of the task that waits, from which its tasks inherit it; what it must know of each task
 stands in that task's own scope, so that nothing is kept for a task that has ended.
@@ -17,13 +18,33 @@ _LAST_END = "last end"
 class Group:
     """The tasks of one call that runs tasks.
 
+    :param tasks: how many it has, of each of which :meth:`began` is told.
+    :param outer: the group that the waiting task is in itself.
     :ivar path: the address of that call.
+    :ivar all_to_begin: how many tasks have not begun, of an outermost group and of those in it.
+    :ivar emptied: titles of phases that nobody was in while some had not; of an outermost group.
     """
 
-    __slots__ = ("_ended", "_ends_s", "_if_fails", "_last_s", "_lost", "path")
+    __slots__ = (
+        "_around",
+        "_ended",
+        "_ends_s",
+        "_if_fails",
+        "_last_s",
+        "_lost",
+        "_to_begin",
+        "all_to_begin",
+        "emptied",
+        "path",
+    )
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, tasks: int = 0, outer: Group | None = None) -> None:
         self.path = path
+        self._around = None if outer is None else outer.outermost
+        self.emptied: dict[str, None] = {}
+        self.all_to_begin = 0
+        self._to_begin = tasks
+        self.outermost.all_to_begin += tasks
         self._ended = 0
         self._ends_s = 0.0
         self._last_s: float | None = None
@@ -81,6 +102,21 @@ class Group:
             outer.answer_lost(self.path)
         for then in (then for some in self._if_fails.values() for then in some):
             outer.if_fails(self.path, then)
+
+    @property
+    def outermost(self) -> Group:
+        """The group around all groups that this one is in, or itself."""
+        return self if self._around is None else self._around
+
+    def began(self) -> None:
+        """Note that one more task has begun."""
+        self._to_begin -= 1
+        self.outermost.all_to_begin -= 1
+
+    def over(self) -> None:
+        """Note that no more tasks begin."""
+        self.outermost.all_to_begin -= self._to_begin
+        self._to_begin = 0
 
     def _task_of(self, place: str) -> str:
         return place[len(self.path) + 1 :].partition(".")[0]

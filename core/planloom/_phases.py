@@ -125,6 +125,10 @@ class Phases:
         mine = [name for name, tasks in self._inside.items() if tasks.pop(group, 0)]
         return [name for name in mine if self._emptied(name)]
 
+    def is_empty(self, name: str) -> bool:
+        """Whether no task is in the phase."""
+        return name not in self._inside
+
     def _emptied(self, name: str) -> bool:
         if self._inside[name]:
             return False

@@ -14,6 +14,8 @@ from .runtime import host_of
 if TYPE_CHECKING:
     import asyncio
 
+    from ._groups import Group
+
 __all__ = ["task_words"]
 
 Thunk = Callable[[Call], Awaitable[object]]
@@ -73,14 +75,35 @@ async def _pipeline(call: Call, items: Any, *stages: Function) -> list[Any]:
 
 async def _all(call: Call, thunks: Sequence[Function | Thunk]) -> list[Any]:
     host = host_of(call)
-    with host.group(call):
-        return await call.run_tasks(thunks, lambda path, error: host.task_failed(call, path, error))
+    with host.group(call, len(thunks)) as group:
+        beginning = _Beginning(thunks, group)
+        return await call.run_tasks(beginning, lambda path, error: host.task_failed(call, path, error))
 
 
 def _thunks(thunks: Any, word: str) -> Sequence[Function]:
     if not isinstance(thunks, list | tuple):
         raise TypeError(f"{word}() takes a list of lambdas, got {type(thunks).__name__}")
     return thunks
+
+
+class _Beginning(Sequence[Function | Thunk]):
+    """Tasks that are taken one by one as they begin, which their group is told."""
+
+    def __init__(self, thunks: Sequence[Function | Thunk], group: Group) -> None:
+        self._thunks, self._group = thunks, group
+
+    def __len__(self) -> int:
+        return len(self._thunks)
+
+    @overload
+    def __getitem__(self, index: int) -> Function | Thunk: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Function | Thunk]: ...
+    def __getitem__(self, index: int | slice) -> Function | Thunk | Sequence[Function | Thunk]:
+        if isinstance(index, slice):
+            return self._thunks[index]
+        self._group.began()
+        return self._thunks[index]
 
 
 class _Line(Sequence[Thunk]):

@@ -225,7 +225,7 @@ class RunHost:
             if former[0] == title:
                 return
             if self.phases.leave(former[0], group):
-                self._close_phase(former[0])
+                self._emptied(former[0], self._group(call.scope))
         if title is None:
             call.scope[_PHASE] = (NO_PHASE, "")
             return
@@ -299,19 +299,23 @@ class RunHost:
         self._recorder.emit("run.undecided", {"place": place, "reason": reason[:_EVENT_TEXT_LENGTH]})
 
     @contextmanager
-    def group(self, call: Call) -> Iterator[None]:
-        """Wait for a group of tasks; the time that finished workers wait for the slowest is counted as idle."""
+    def group(self, call: Call, tasks: int = 0) -> Iterator[Group]:
+        """Wait for a group of tasks; the time that finished workers wait for the slowest is counted as idle.
+
+        :param tasks: how many, where the group hears of each that begins: the next may enter a phase that others left.
+        """
         outer = self._group(call.scope)
-        group = call.scope[_GROUP] = Group(self._prefix + call.path)
+        group = call.scope[_GROUP] = Group(self._prefix + call.path, tasks, outer)
         try:
-            yield
+            yield group
         finally:
             call.scope[_GROUP] = outer
             self._phase(call.scope).idle_s += group.idle_s(self._recorder.seconds())
             if outer is not None:
                 group.pass_on(outer, call.scope)
-            for title in self.phases.leave_all(group.path):
-                self._close_phase(title)
+            group.over()
+            for title in {**group.emptied, **dict.fromkeys(self.phases.leave_all(group.path))}:
+                self._emptied(title, outer)
 
     @contextmanager
     def saved_plan(self, call: Call, args: Mapping[str, Any]) -> Iterator[RunHost]:
@@ -383,6 +387,14 @@ class RunHost:
         phase, opened = self.phases.open(title, self._recorder.seconds())
         if opened:
             self._recorder.emit("run.phase_started", {"phase": title, "index": phase.index})
+
+    def _emptied(self, title: str, group: Group | None) -> None:
+        """End a phase that its last task left, unless others that may come to it are to begin: who is played again has
+        its answers at once, and is through all its phases before the next one begins."""
+        if group is not None and group.outermost.all_to_begin:
+            group.outermost.emptied[title] = None
+        elif self.phases.is_empty(title):
+            self._close_phase(title)
 
     def _close_phase(self, title: str) -> None:
         phase = self.phases.get(title, self._recorder.seconds())
