@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -15,6 +16,10 @@ settings.load_profile("unhurried")
 # process that tests send one.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# What a developer's shell says to planloom is not said to the tests.
+for name in [name for name in os.environ if name.startswith("PLANLOOM_")]:
+    del os.environ[name]
 
 # They start planloom as a person does, a process a command, build whole benchmarks, or wait for real time to pass: on a
 # second Python they take as long and say little more.

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from tests.here import planloom_here
 
 PLAN = 'phase("Ask")\nresult = parallel([lambda i=i: agent(f"question {i}") for i in range(10)])\n'
 
 
 def planloom(folder: Path, *arguments: str, code: int = 0) -> str:
     """Run a command that ends with a code; return its output."""
-    done = subprocess.run(
-        [sys.executable, "-m", "planloom", *arguments], cwd=folder, capture_output=True, text=True, timeout=60
-    )
+    done = planloom_here(folder, *arguments)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout

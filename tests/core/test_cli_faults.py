@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import re
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
+from tests.here import planloom_here
 
-from planloom.cli import main
 from planloom.testing.loopback import Served, completion, json_answer, serving
 
 ENDPOINT = '[endpoints.main]\nclient = "openai"\nurl = "URL"\n'
@@ -51,13 +49,8 @@ class Shell:
 
     def run_here(self, *arguments: str) -> str:
         """Do the same in this process, which takes a tenth of the time."""
-        output, remarks = io.StringIO(), io.StringIO()
-        with contextlib.chdir(self.path), redirect_stdout(output), redirect_stderr(remarks):
-            try:
-                main(arguments)
-            except SystemExit as ended:
-                return self._told(ended.code, output.getvalue(), remarks.getvalue())
-        raise AssertionError("a command ends with an exit code")
+        ended = planloom_here(self.path, *arguments)
+        return self._told(ended.returncode, ended.stdout, ended.stderr)
 
     def _told(self, code: object, output: str, remarks: str) -> str:
         """Make places equal."""
@@ -200,31 +193,31 @@ def test_a_server_that_is_down_leaves_holes_and_says_so(shell: Shell, snapshot: 
 
 def test_a_job_that_cannot_afford_its_first_call_says_what_it_needs(shell: Shell, snapshot: SnapshotAssertion) -> None:
     with configured(shell, ONE, completion("yes")):
-        assert shell.run("run", "job.plan", "--cap", "0.1") == snapshot
+        assert shell.run_here("run", "job.plan", "--cap", "0.1") == snapshot
 
 
 def test_a_plan_that_needs_approval_is_held_where_nobody_can_be_asked(
     shell: Shell, snapshot: SnapshotAssertion
 ) -> None:
     with configured(shell, MANY, completion("yes")):
-        assert shell.run("run", "job.plan") == snapshot
+        assert shell.run_here("run", "job.plan") == snapshot
 
 
 def test_a_store_of_a_newer_planloom_is_refused(shell: Shell, snapshot: SnapshotAssertion) -> None:
     with configured(shell, ONE, completion("yes")):
-        shell.run("runs")
+        shell.run_here("runs")
         with closing(sqlite3.connect(shell.path / "store.db")) as connection:
             connection.execute("PRAGMA user_version = 999")
-        assert shell.run("run", "job.plan") == snapshot
+        assert shell.run_here("run", "job.plan") == snapshot
 
 
 @pytest.mark.slow
 def test_a_store_that_another_process_keeps_locked_is_refused(shell: Shell, snapshot: SnapshotAssertion) -> None:
     with configured(shell, ONE, completion("yes")):
-        shell.run("runs")
+        shell.run_here("runs")
         with closing(sqlite3.connect(shell.path / "store.db", isolation_level=None)) as connection:
             connection.execute("BEGIN EXCLUSIVE")
-            assert shell.run("run", "job.plan") == snapshot
+            assert shell.run_here("run", "job.plan") == snapshot
 
 
 def test_without_a_command_help_is_shown(shell: Shell) -> None:

@@ -11,17 +11,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.here import Ended, planloom_here
 
 from planloom.stores import Store
 from planloom.testing.store_samples import LONG_TEXT, a_question, a_reply, a_run, a_thread, events_of, grant
 from planloom_sqlite import open_store
 
 
-def planloom(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+def planloom(folder: Path, *arguments: str, code: int = 0) -> Ended:
     """Run a command that ends with a code."""
-    done = subprocess.run(
-        [sys.executable, "-m", "planloom", "store", *arguments], cwd=folder, capture_output=True, text=True, timeout=60
-    )
+    done = planloom_here(folder, "store", *arguments)
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done

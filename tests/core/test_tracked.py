@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.here import planloom_here as planloom
 
 from planloom.tracked import is_tracked
 
@@ -104,12 +104,6 @@ def test_what_is_no_index_tracks_nothing(tmp_path: Path, content: bytes) -> None
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / ".git").write_bytes(b"\xff no folder")
     assert not is_tracked(tmp_path / "below" / STORE)
-
-
-def planloom(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "planloom", *arguments], cwd=folder, capture_output=True, text=True, timeout=60
-    )
 
 
 def test_a_store_that_git_tracks_is_refused_until_a_person_names_it(tmp_path: Path) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.here import planloom_here
 
 from planloom import ConfigurationError
 from planloom.clients import Endpoint
@@ -47,12 +46,12 @@ def test_a_target_that_is_no_path_brought_no_configuration(folder: Path) -> None
 def test_a_plan_that_is_run_on_code_asks_for_trust_as_an_audit_does(folder: Path) -> None:
     (folder / "code.py").write_text("x = 1\n")
     (folder / "scan.plan").write_text("result = [scan(s) for s in shards()]\n")
-    run = [sys.executable, "-m", "planloom", "run", "scan.plan", "--target", "."]
+    run = ("run", "scan.plan", "--target", ".")
     with serving(completion('{"findings": []}')) as server:
         role = '[roles.worker]\nendpoint = "main"\nmodel = "m"\nprice = { call = 0.2 }\n'
         (folder / "planloom.toml").write_text(f'[endpoints.main]\nurl = "{server.url}"\n{role}')
-        refused = subprocess.run(run, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        refused = planloom_here(folder, *run)
         assert (refused.returncode, server.total) == (2, 0), refused.stderr
         assert server.url in refused.stderr
-        trusted = subprocess.run([*run, "--trust-config"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        trusted = planloom_here(folder, *run, "--trust-config")
         assert (trusted.returncode, server.total) == (0, 1), trusted.stderr

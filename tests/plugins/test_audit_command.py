@@ -1,4 +1,4 @@
-"""``planloom audit`` as a person runs it: a process of its own, its output, its files, its exit code."""
+"""``planloom audit`` as a person runs it: its output, its files, its exit code."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.here import Ended, planloom_here
 
 from planloom.testing.loopback import Received, Served, completion, json_answer, serving
 
@@ -20,14 +20,16 @@ SWAPPED = (
 ROLES = ("lead", "worker", "judge", "fast")
 
 
-def planloom(
-    folder: Path, *arguments: object, env: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("PLANLOOM_")}
+def planloom(folder: Path, *arguments: object) -> Ended:
+    return planloom_here(folder, *arguments, env={"XDG_STATE_HOME": str(folder / "state")})
+
+
+def planloom_apart(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "planloom", *map(str, arguments)],
         cwd=folder,
-        env={**clean, "XDG_STATE_HOME": str(folder / "state"), **(env or {})},
+        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -50,7 +52,7 @@ def desk(tmp_path: Path) -> Path:
 
 def test_without_a_model_offline_rules_find_a_swap_and_every_file_is_written(code: Path, desk: Path) -> None:
     (code / "swap.py").write_text(SWAPPED)
-    done = planloom(desk, "audit", code, "--out", "report")
+    done = planloom_apart(desk, "audit", code, "--out", "report")
     assert done.returncode == 0, done.stderr
     assert "swap.py:6" in done.stdout
     assert "no model asked" in done.stdout
@@ -236,15 +238,11 @@ def test_the_demonstration_scores_what_it_found_though_a_worker_failed(desk: Pat
     assert "0 of 24 planted bugs found" in done.stdout
 
 
-def test_the_demonstration_scores_what_it_found(desk: Path) -> None:
-    done = planloom(desk, "demo")
+def test_the_demonstration_scores_what_it_found_and_keeps_its_report_out_of_git(desk: Path) -> None:
+    done = planloom_apart(desk, "demo")
     assert done.returncode == 0, done.stderr
     assert "of 24 planted bugs found" in done.stdout
     assert "chance" in done.stdout
-
-
-def test_the_demonstration_keeps_its_report_out_of_git(desk: Path) -> None:
-    done = planloom(desk, "demo")
     assert done.stderr.rstrip().endswith("below .planloom/demo")
     assert (desk / ".planloom" / "demo" / "report.html").is_file()
     assert (desk / ".planloom" / ".gitignore").read_text() == "*\n"

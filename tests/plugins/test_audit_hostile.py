@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.here import planloom_here
 
 from planloom import ConfigurationError
 from planloom.clients import Endpoint
@@ -43,17 +44,22 @@ class Desk:
         (self.folder / "planloom.toml").write_text(f'[endpoints.main]\nurl = "{url}"\n{roles}')
 
     def start(self, *arguments: object, env: dict[str, str] | None = None, **streams: Any) -> subprocess.Popen[bytes]:
-        clean = {key: value for key, value in os.environ.items() if not key.startswith("PLANLOOM_")}
         given: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.Popen(
             [sys.executable, "-m", "planloom", "audit", *map(os.fsencode, map(str, arguments))],
             cwd=self.folder,
-            env={**clean, "COLUMNS": "300", "XDG_STATE_HOME": str(self.folder / "state"), **(env or {})},
+            env={**os.environ, "COLUMNS": "300", "XDG_STATE_HOME": str(self.folder / "state"), **(env or {})},
             **(given | streams),
         )
 
-    def audit(self, *arguments: object, **options: Any) -> tuple[int, str, str]:
-        """Return the exit code and what was written to both streams, as UTF-8."""
+    def audit(self, *arguments: object) -> tuple[int, str, str]:
+        """Return the exit code and what was written to both streams."""
+        env = {"COLUMNS": "300", "XDG_STATE_HOME": str(self.folder / "state")}
+        ended = planloom_here(self.folder, "audit", *arguments, env=env)
+        return ended.returncode, ended.stdout, ended.stderr
+
+    def audit_apart(self, *arguments: object, **options: Any) -> tuple[int, str, str]:
+        """Do the same in a process of its own; what it wrote is read as UTF-8."""
         process = self.start(*arguments, **options)
         out, err = process.communicate(timeout=60)
         return process.returncode, (out or b"").decode(), (err or b"").decode()
@@ -108,7 +114,7 @@ def test_remarks_that_nobody_reads_end_no_audit(code: Path, desk: Desk) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no stream that is always full")
 def test_a_full_stream_is_one_sentence_and_loses_no_report(code: Path, desk: Desk) -> None:
     with open("/dev/full", "w") as full:
-        exit_code, _, err = desk.audit(code, "--out", "report", stdout=full)
+        exit_code, _, err = desk.audit_apart(code, "--out", "report", stdout=full)
     assert exit_code == 1
     assert err.splitlines()[-1].startswith("planloom: the output cannot be written: No space left on device; send it")
     assert desk.written() == FILES
@@ -116,7 +122,7 @@ def test_a_full_stream_is_one_sentence_and_loses_no_report(code: Path, desk: Des
 
 @pytest.mark.parametrize("stream", [0, 1, 2])
 def test_a_closed_stream_ends_no_audit(code: Path, desk: Desk, stream: int) -> None:
-    exit_code, out, err = desk.audit(code, preexec_fn=lambda: os.close(stream))
+    exit_code, out, err = desk.audit_apart(code, preexec_fn=lambda: os.close(stream))
     assert exit_code == 0, out + err
 
 
@@ -124,20 +130,20 @@ def test_a_terminal_without_the_letters_of_a_path_shows_their_codes(tmp_path: Pa
     folder = tmp_path / "code"
     folder.mkdir()
     (folder / "größe.py").write_text("def f(a, b):\n    return a\n\n\ndef g(a, b):\n    return f(b, a)\n")
-    exit_code, out, err = desk.audit(folder, env={"PYTHONIOENCODING": "ascii"})
+    exit_code, out, err = desk.audit_apart(folder, env={"PYTHONIOENCODING": "ascii"})
     assert exit_code == 0, err
     assert "gr\\xf6\\xdfe.py:6" in out
 
 
 def test_a_terminal_of_no_width_still_gets_the_findings(code: Path, desk: Desk) -> None:
-    assert "4 of them read" in desk.audit(code, env={"COLUMNS": "0"})[1]
+    assert "4 of them read" in desk.audit_apart(code, env={"COLUMNS": "0"})[1]
 
 
 def test_a_folder_whose_name_is_no_utf_8_is_audited(tmp_path: Path, desk: Desk) -> None:
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/d\xff"))
     folder.mkdir()
     (folder / "one.py").write_text("x = 1\n")
-    exit_code, out, err = desk.audit(folder)
+    exit_code, out, err = desk.audit_apart(folder)
     assert exit_code == 0, err
     assert "1 of them read" in out
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.here import Ended, planloom_here
 
 GUARD = "def f(width):\n    if width > 0:\n        raise ValueError('width must be positive')\n"
 LENGTH = "def length(first, last):\n    rest = last - first\n    return last\n"
@@ -25,17 +23,8 @@ def code(tmp_path: Path) -> Path:
     return folder
 
 
-def planloom(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("PLANLOOM_")}
-    return subprocess.run(
-        [sys.executable, "-m", "planloom", *map(str, arguments)],
-        cwd=folder,
-        env={**clean, "XDG_STATE_HOME": str(folder / "state")},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+def planloom(folder: Path, *arguments: object) -> Ended:
+    return planloom_here(folder, *arguments, env={"XDG_STATE_HOME": str(folder / "state")})
 
 
 def rules_of(folder: Path, *arguments: object) -> set[str]:
