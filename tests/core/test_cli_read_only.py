@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,58 +10,66 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.here import Ended, FolderHere
 
 from planloom.testing.folders import Folder
-from planloom.testing.loopback import Received, completion, serving
+from planloom.testing.loopback import echo, serving
 
 PLAN = 'result = [agent("a"), agent("b")]\n'
+ROOT = Path(__file__).parents[2]
 _MOUNTED = 'mount --bind . . && mount -o remount,ro,bind . && cd "$PWD" && exec "$@"'
-Command = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def _echo(request: Received) -> Any:
-    return completion(f"ok: {request.question}")
+Command = Callable[..., Ended]
 
 
 def _prefix(how: str) -> list[str]:
     """Return what a command begins with where the working folder cannot be written."""
     if how == "closed":
         # Root may write anything, by this right.
-        obeying = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
-        return [*obeying, sys.executable, "-m", "planloom"]
+        return ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
     if shutil.which("unshare") is None or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
         pytest.skip("this user may mount nothing")
-    return ["unshare", "-m", "sh", "-c", _MOUNTED, "sh", sys.executable, "-m", "planloom"]
+    return ["unshare", "-m", "sh", "-c", _MOUNTED, "sh"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """Give a folder with one run of two workers. Not below tmp_path, whose parents are closed to other users."""
-    with tempfile.TemporaryDirectory() as name, serving(_echo) as server:
-        made = Folder(Path(name), server, PLAN)
+    """Give a folder with one run of two workers, for all tests: none can change it. Not below pytest's own, whose
+    parents are closed to other users."""
+    with tempfile.TemporaryDirectory() as name, serving(echo) as server:
+        made: Folder = FolderHere(Path(name), server, PLAN)
         made.path.chmod(0o755)
         code, _, remarks = made.run("run", "job.plan", "--title", "kept")
         assert code == 0, remarks
         yield made.path
 
 
-@pytest.fixture(params=["mounted", "closed"])
+@pytest.fixture(scope="module", params=["mounted", "closed"])
 def planloom(folder: Path, request: pytest.FixtureRequest) -> Iterator[Command]:
-    """Give what runs a command in the folder, where nothing can be written any more."""
+    """Give what runs a command in the folder, where nothing can be written any more, in one process for all of them."""
     prefix = _prefix(request.param)
     if request.param == "closed":
         for path in (folder / "store.db", folder):
             path.chmod(path.stat().st_mode & ~0o222)
+    with subprocess.Popen(
+        [*prefix, sys.executable, "-m", "tests.core.read_only_process"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run([*prefix, *arguments], cwd=folder, capture_output=True, text=True, timeout=60)
-        assert "Traceback" not in done.stderr
-        return done
+        def run(*arguments: str) -> Ended:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            print(json.dumps(arguments), file=process.stdin, flush=True)
+            ended = Ended(*json.loads(process.stdout.readline()))
+            assert "Traceback" not in ended.stderr
+            return ended
 
-    yield run
+        yield run
     folder.chmod(0o755)
 
 
