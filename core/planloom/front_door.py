@@ -100,6 +100,8 @@ class FrontDoor:
         self._flights: dict[str, list[asyncio.Future[Reply | None]]] = {}
         self._calls: dict[asyncio.Task[None], Call] = {}
         self._again: set[str] = set()
+        # Endpoints whose client was there when it was needed.
+        self._payable: set[str] = set()
         # What answers cost that no worker has counted as its own yet, by fingerprint.
         self._unclaimed: dict[str, int] = {}
         self.asked = self.reused = 0
@@ -214,7 +216,7 @@ class FrontDoor:
     def _from_ledger(self, question: Question) -> Reply | None:
         fingerprint = question.fingerprint
         reply = self._recall.reply(fingerprint)
-        if reply is None and self._mode != "refresh":
+        if reply is None and self._mode != "refresh" and not self._is_surely_new(question):
             reply = self._store.reply(fingerprint)
         if reply is None or reply.whole or self._mode == "replay":
             return reply
@@ -223,6 +225,11 @@ class FrontDoor:
             return self._store.reply(fingerprint)
         self._again.add(fingerprint)
         return None
+
+    def _is_surely_new(self, question: Question) -> bool:
+        """Whether no look into the ledger is needed: should another process have answered it in this moment, then the
+        reservation finds that, and until then nothing rests on it. Where nobody can pay something does."""
+        return question.endpoint in self._payable and self._store.lacks(question.fingerprint)
 
     def _looks(self, question: Question) -> bool:
         return self._mode != "refresh" and question.fingerprint not in self._again
@@ -236,6 +243,7 @@ class FrontDoor:
                 f"the question of role `{role.name}` is not in the ledger and there is no client for the endpoint "
                 f"`{question.endpoint}`; configure it, or replay a run that has all its answers"
             )
+        self._payable.add(question.endpoint)
         errand = Errand(
             question=question,
             role=role,

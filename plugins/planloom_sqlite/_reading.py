@@ -90,6 +90,7 @@ class NoWriter:
     """Stands where a store has its writer, and refuses to write."""
 
     owner_id = 0
+    asked = None
 
     def __init__(self, where: str) -> None:
         self._where = where

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from planloom.questions import Part, Question
 
+from ._asked import Asked
 from ._frames import contents, frame_of
 from ._packing import GONE, pack
 from ._rows import PART, QUESTION, Rows, select
@@ -104,16 +105,17 @@ class PartShelf:
 class Questions:
     """The questions of one open transaction, stored before it or by it."""
 
-    def __init__(self, connection: sqlite3.Connection, shelf: PartShelf, rows: Rows) -> None:
+    def __init__(self, connection: sqlite3.Connection, shelf: PartShelf, rows: Rows, asked: Asked) -> None:
         self._connection = connection
         self._shelf = shelf
         self._rows = rows
+        self._asked = asked
         self._found: dict[bytes, tuple[int, bool]] = {}
 
     def look_up(self, questions: Sequence[Shelved]) -> None:
         """Find those of the questions that are stored, and the parts of the others: all that :meth:`number` and
         :meth:`keep` are asked about."""
-        keys = list({question.key for question in questions})
+        keys = list({question.key for question in questions if not self._asked.is_new(question.key)})
         for number, key, codec in select(
             self._connection, "SELECT id, fingerprint, codec FROM question WHERE fingerprint IN", keys
         ):
@@ -137,6 +139,7 @@ class Questions:
         if not number:
             number = self._rows.number("question")
             self._rows.add(QUESTION, (number, question.key, *row))
+            self._asked.add(number, question.key)
         else:
             self._connection.execute("UPDATE question SET frame = ?, body = ?, codec = ? WHERE id = ?", (*row, number))
         self._found[question.key] = (number, False)

@@ -47,6 +47,7 @@ from ._reading import NoWriter, place_to_read, refuse_others
 from ._run_operations import AppendEvents, ClaimRun, PostRequest, ReleaseRun, SaveRun, SaveThreads, WriteJournal
 from ._shelf import key_of
 from ._till import ALL_BUDGETS, STORE_CAP
+from ._waits import MarkSent, MarkWaiting
 from ._writer import Writer
 
 __all__ = ["BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store", "read_store"]
@@ -110,6 +111,7 @@ class SqliteStore:
         self._writer = writer
         self._readers = readers
         self._clock = clock
+        self._asked = writer.asked
         self._closed = False
 
     @property
@@ -128,7 +130,15 @@ class SqliteStore:
         """Return the answer to a question, or the reply of that version; ``None`` when there is none."""
         key = key_of(fingerprint)
         row = self._readers.row(ANSWER, (key,)) if version is None else self._readers.row(VERSION, (key, version))
-        return None if row is None else reply_from(row)
+        if row is not None:
+            return reply_from(row)
+        if self._asked is not None:
+            self._asked.looked_for_nothing()
+        return None
+
+    def lacks(self, fingerprint: str) -> bool:
+        """Whether a question certainly had no answer when this store last wrote; costs no look at the file."""
+        return self._asked is not None and not self._closed and self._asked.lacks(fingerprint)
 
     def replies(self, versions: Mapping[str, int]) -> dict[str, Reply]:
         """Return stored replies of these versions, by fingerprint."""
@@ -188,6 +198,15 @@ class SqliteStore:
     async def mark_uncertain(self, call_id: str) -> None:
         """Keep a call's worst price charged."""
         await self._write(MarkUncertain(call_id))
+
+    async def mark_waiting(self, call_id: str) -> None:
+        """Note that nothing of a call is out."""
+        await self._write(MarkWaiting(call_id))
+
+    async def mark_sent(self, call_id: str) -> bool:
+        """Note that a call's next request goes out; return whether it may."""
+        may: bool = await self._write(MarkSent(call_id))
+        return may
 
     def uncertain_calls(self, budget: str) -> tuple[UncertainCall, ...]:
         """Return the calls of unknown outcome, oldest first."""

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from planloom import StoreError, StoreFull, StoreGone
 from planloom.stores import Granted
 
+from ._asked import Asked
 from ._connections import MEMORY, Readers
 from ._faults import concerns_the_store, store_fault
 from ._operations import (
@@ -80,6 +81,7 @@ class Writer:
 
     :param readers: whose guard is held during a transaction.
     :param clock: seconds of the wall clock.
+    :ivar asked: which questions are stored.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class Writer:
         self._rows = Rows(connection)
         self._shelf = PartShelf(connection, self._rows)
         self._till = Till(connection, self._rows, where)
+        self.asked = Asked(connection)
         self._seen: int | None = None
         self._gathered: list[_Waiter] = []
         self._gathers: asyncio.AbstractEventLoop | None = None
@@ -263,13 +266,15 @@ class Writer:
                 raise
         self._till.committed()
         self._shelf.committed()
+        self.asked.committed()
         self._owner.committed()
         return outcomes
 
     def _apply_all(self, operations: Sequence[Operation]) -> list[Any]:
         self._heed_others()
         rows, till = self._rows, self._till
-        questions = Questions(self._connection, self._shelf, rows)
+        self.asked.catch_up()
+        questions = Questions(self._connection, self._shelf, rows, self.asked)
         now = self._clock()
         self._owner.keep(self._connection, till, now)
         till.look_up(_calls_of(operations))
@@ -299,6 +304,7 @@ class Writer:
             self._seen = version
             self._forget()
             self._shelf.keep_up()
+            self.asked.others_wrote()
 
     def _forget(self) -> None:
         self._rows.forget()
@@ -310,6 +316,7 @@ class Writer:
                 self._connection.execute("ROLLBACK")
         self._forget()
         self._shelf.rolled_back()
+        self.asked.rolled_back()
         self._owner.rolled_back()
 
     # --- back to the loops

@@ -90,6 +90,12 @@ def test_a_sealed_store_is_read_and_nothing_is_left_beside_it(path: Path) -> Non
     assert [file.name for file in path.parent.iterdir()] == ["store.db"]
 
 
+def test_a_sealed_store_claims_of_no_question_that_it_has_no_answer(path: Path) -> None:
+    _sealed(path)
+    deed = 'store = read_store(path)\nprint(store.lacks("00" * 32), store.reply("00" * 32))'
+    assert _as_nobody(path, deed) == "False None"
+
+
 def test_a_store_of_somebody_else_is_read_and_no_log_that_its_owner_could_not_write_is_left(path: Path) -> None:
     path.chmod(0o444)
     path.parent.chmod(0o777)

@@ -37,11 +37,12 @@ from .store_samples import (
     with_store,
     with_two,
 )
+from .store_waits_contract import SharedWaitsContract, WaitsContract
 
 __all__ = ["SharedStoreContract", "StoreContract"]
 
 
-class StoreContract(LedgerContract, BooksContract, RunsContract, CapContract, HedgeContract):
+class StoreContract(LedgerContract, BooksContract, RunsContract, CapContract, HedgeContract, WaitsContract):
     """What one open store does; here what happens when a write fails, and at its end."""
 
     @with_store
@@ -94,7 +95,7 @@ class StoreContract(LedgerContract, BooksContract, RunsContract, CapContract, He
         asyncio.run(scenario())
 
 
-class SharedStoreContract(SharedRunsContract, SharedCapContract, SharedHedgeContract):
+class SharedStoreContract(SharedRunsContract, SharedCapContract, SharedHedgeContract, SharedWaitsContract):
     """What two open stores of one place do to each other."""
 
     @with_two
@@ -102,6 +103,13 @@ class SharedStoreContract(SharedRunsContract, SharedCapContract, SharedHedgeCont
         await one.settle(await grant(one, a_question()), a_reply("from one"))
         assert isinstance(await ask_for(two, a_question()), Answered)
         assert two.books(JOB) == one.books(JOB) == books(spent=4)
+
+    @with_two
+    async def test_what_one_answered_the_other_does_not_lack_once_it_has_written(self, one: Store, two: Store) -> None:
+        await two.open_budget(JOB, 100)
+        await one.settle(await grant(one, a_question()), a_reply())
+        await two.open_budget(JOB, 100)
+        assert not two.lacks(a_question().fingerprint)
 
     @with_two
     async def test_a_question_that_one_asks_is_open_elsewhere_for_the_other(self, one: Store, two: Store) -> None:

@@ -23,6 +23,14 @@ class LedgerContract:
         assert store.reply("no fingerprint at all") is None
 
     @with_store
+    async def test_a_question_that_has_an_answer_is_never_said_to_lack_one(self, store: Store) -> None:
+        for number in range(9):
+            await store.settle(await grant(store, a_question(number)), a_reply())
+        known = [a_question(number).fingerprint for number in range(9)]
+        assert not any(store.lacks(fingerprint) for fingerprint in known)
+        assert not store.lacks("no fingerprint at all")
+
+    @with_store
     async def test_a_settled_reply_is_the_answer_word_for_word(self, store: Store) -> None:
         reply = a_reply(LONG_TEXT, finish_reason=None, estimated=True, usage=Usage(reasoning_tokens=7))
         version = await store.settle(await grant(store, a_question()), reply)
