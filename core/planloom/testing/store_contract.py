@@ -37,12 +37,11 @@ from .store_samples import (
     with_store,
     with_two,
 )
-from .store_waits_contract import SharedWaitsContract, WaitsContract
 
 __all__ = ["SharedStoreContract", "StoreContract"]
 
 
-class StoreContract(LedgerContract, BooksContract, RunsContract, CapContract, HedgeContract, WaitsContract):
+class StoreContract(LedgerContract, BooksContract, RunsContract, CapContract, HedgeContract):
     """What one open store does; here what happens when a write fails, and at its end."""
 
     @with_store
@@ -95,7 +94,7 @@ class StoreContract(LedgerContract, BooksContract, RunsContract, CapContract, He
         asyncio.run(scenario())
 
 
-class SharedStoreContract(SharedRunsContract, SharedCapContract, SharedHedgeContract, SharedWaitsContract):
+class SharedStoreContract(SharedRunsContract, SharedCapContract, SharedHedgeContract):
     """What two open stores of one place do to each other."""
 
     @with_two
