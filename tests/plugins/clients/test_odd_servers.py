@@ -4,8 +4,6 @@ streamed and not, over real sockets."""
 from __future__ import annotations
 
 import asyncio
-import functools
-import gzip
 from collections.abc import Callable, Mapping
 
 import attrs
@@ -20,7 +18,7 @@ from planloom.testing.loopback import (
     serving,
 )
 
-from .ways import IDS, KEY, WAYS, Way, fault, length_said, question
+from .ways import IDS, KEY, WAYS, Way, fault, length_said, packed_blanks, question
 
 pytestmark = pytest.mark.parametrize("way", WAYS, ids=IDS)
 
@@ -133,14 +131,8 @@ def test_a_body_without_end_is_refused_while_it_is_read(way: Way) -> None:
 
 
 def test_a_small_body_that_unpacks_to_a_huge_one_is_refused_while_it_is_unpacked(way: Way) -> None:
-    caught = fault(way, Served(body=bomb(), headers={"content-encoding": "gzip"}))
+    caught = fault(way, Served(body=packed_blanks(200), headers={"content-encoding": "gzip"}))
     assert (type(caught), caught.error_class) == (PermanentError, "malformed")
-
-
-@functools.cache
-def bomb() -> bytes:
-    """Return 200 MB of blanks, packed."""
-    return gzip.compress(b" " * 200_000_000, compresslevel=1)
 
 
 @pytest.mark.parametrize(

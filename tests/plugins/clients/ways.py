@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,13 @@ SHAPE = {"response_format": {"type": "json_schema", "json_schema": {"name": "ver
 CHAT_REASONS = {"whole": "stop", "length": "length", "filtered": "content_filter"}
 
 MESSAGE_REASONS = {"whole": "end_turn", "length": "max_tokens", "filtered": "refusal"}
+
+
+def packed_blanks(megabytes: int) -> bytes:
+    """Return as many million blanks, packed; the sum at its end is missing, since nobody is to read so far."""
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    million = packer.compress(b" " * 1_000_000) + packer.flush(zlib.Z_FULL_FLUSH)
+    return gzip.compress(b"")[:10] + million * megabytes + zlib.compressobj(wbits=-zlib.MAX_WBITS).flush()
 
 
 @attrs.frozen
