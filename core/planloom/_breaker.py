@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import attrs
-
 from .clients import QuotaError
+from .data_classes import frozen
 
 __all__ = ["Breaker", "Outage"]
 
@@ -22,7 +21,7 @@ _PATIENCE_S = 1_800.0
 _NEXT_PROBE_S = 5.0
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Outage:
     """Why an endpoint's breaker is open.
 

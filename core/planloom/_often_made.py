@@ -16,4 +16,6 @@ if TYPE_CHECKING:
 else:
     import attrs
 
-    often_made = partial(attrs.define, unsafe_hash=True, on_setattr=attrs.setters.NO_OP)
+    from .data_classes import with_shared_methods
+
+    often_made = partial(with_shared_methods, partial(attrs.define, on_setattr=attrs.setters.NO_OP))

@@ -21,6 +21,7 @@ from ._errors import PlanloomError, RunStopped
 from ._pauses import Pauses
 from ._structured import read_answer, without_thinking
 from .clients import ClientPlugin, Endpoint, ModelClient, PermanentError
+from .data_classes import frozen
 from .front_door import Asker, FrontDoor
 from .loom import Loom
 from .questions import Question, Reply, message_of
@@ -51,7 +52,7 @@ _MENTIONED = Schema(
 )
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Target:
     """One model at one endpoint, and the roles that it plays.
 
@@ -64,7 +65,7 @@ class Target:
     roles: tuple[str, ...]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Probe:
     """One question to a target.
 
@@ -82,7 +83,7 @@ class Probe:
         return int(self.question.parameters["max_tokens"])
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Examined:
     """What was found out about a target.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from .data_classes import frozen
 from .job import Job
 from .stores import Store
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Room", "room_for", "store_room", "unspent"]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Room:
     """What the next run of a job may spend, in micro-credits at full price; planning is paid from the same.
 

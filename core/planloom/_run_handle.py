@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ._given_values import given_credits
+from .data_classes import frozen
 from .outcomes import Outcome, outcome_of
 from .resuming import find_run
 from .status import status_line, status_now
@@ -23,7 +24,7 @@ __all__ = ["Run"]
 _STARTED_POLL_S = 0.05
 
 
-@attrs.frozen
+@frozen
 class Run:
     """One run of the store, driven here or elsewhere. Awaiting it gives its :class:`Outcome`."""
 

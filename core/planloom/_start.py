@@ -10,6 +10,7 @@ import attrs
 from planlang import Limits, Program
 
 from ._budget_line import OnCap
+from .data_classes import frozen
 from .former import Former
 from .front_door import Mode
 from .job import Job, new_row, role_facts, run_id_of
@@ -24,7 +25,7 @@ STARTS = "starts"
 """The fact that says how often a run was started: a driver that finds another number than its own drives no more."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Start:
     """What is to be run, and how.
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from ._often_made import often_made
+from .data_classes import frozen
 from .questions import Reply
 
 __all__ = [
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Books:
     """One budget: its cap, and what is spent, reserved for calls in flight, and of unknown outcome."""
 
@@ -54,21 +55,21 @@ class Granted:
     call_id: str
 
 
-@attrs.frozen
+@frozen
 class Answered:
     """The ledger has an answer after all."""
 
     reply: Reply
 
 
-@attrs.frozen
+@frozen
 class OpenElsewhere:
     """Another owner has this very question in flight."""
 
     call_id: str
 
 
-@attrs.frozen
+@frozen
 class OverCap:
     """The call would pass a cap; ``version`` is what :meth:`planloom.stores.Store.version` said then.
 
@@ -83,7 +84,7 @@ class OverCap:
 ReserveResult = Granted | Answered | OpenElsewhere | OverCap
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class UncertainCall:
     """A call of unknown outcome: what a person needs to decide whether it was billed.
 
@@ -110,7 +111,7 @@ class Event:
     data: Mapping[str, Any]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class RunRow:
     """A run as stored. JSON columns are plain data.
 
@@ -173,7 +174,7 @@ class ThreadTrace(NamedTuple):
     versions: tuple[int, ...]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class RunHolder:
     """The open store that drives a run.
 
@@ -187,7 +188,7 @@ class RunHolder:
     here: bool
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Request:
     """What another process asks of a run's driver.
 
@@ -199,7 +200,7 @@ class Request:
     data: Any = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class RunProgress:
     """How far a run is, counted by the store; cheap however long the run.
 

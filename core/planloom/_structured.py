@@ -16,10 +16,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from planlang import Limits
 
+from .data_classes import frozen
 from .workers import Schema
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
-@attrs.frozen
+@frozen
 class Reading:
     """What was read: a value that satisfies the schema, or the problems (``path: message``) with what is there."""
 

@@ -7,13 +7,12 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import attrs
-
 from planlang import Limits, PlanError, PlanFailed, PlanLimitError, Program
 
 from ._errors import RunAborted, Runaway, RunFailed, RunStopped
 from ._made_up import made_up
 from ._recorder import Recorder
+from .data_classes import frozen
 from .front_door import Asker
 from .job import plan_hash
 from .kits import KitWork
@@ -38,7 +37,7 @@ _READ_TOKENS_A_SECOND = 10_000
 _WRITE_TOKENS_A_SECOND = 60
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Take:
     """What one take needed.
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import attrs
 
 from ._errors import PlanloomError
+from .data_classes import frozen
 from .questions import Question, Reply
 
 __all__ = [
@@ -82,7 +83,7 @@ class QuotaError(ModelError):
     """The account is used up until some time."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Endpoint:
     """One place that answers questions, as configured.
 
@@ -129,7 +130,7 @@ class ModelClient(Protocol):
         """Release what the client holds."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ClientPlugin:
     """A kind of model client that configuration can name.
 

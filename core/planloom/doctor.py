@@ -18,6 +18,7 @@ from ._errors import ConfigurationError, PlanloomError
 from ._machine_slots import SlotFile, open_slot_file
 from ._probes import MOST_TOKENS, UNKNOWN, WORKS, Examined, Target, examine, worst_of
 from .clients import ClientPlugin
+from .data_classes import frozen
 from .loom import open_loom
 from .money import Price
 from .plugins import Registry
@@ -34,7 +35,7 @@ FREE_BYTES = 2 * 1024 * 1024 * 1024
 _EMBEDDED = "sqlite"
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Check:
     """One thing that was looked at.
 
@@ -51,7 +52,7 @@ class Check:
     endpoint: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Visit:
     """What asking the endpoints brought.
 

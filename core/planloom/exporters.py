@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import attrs
+from .data_classes import frozen
 
 __all__ = ["Exporter"]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Exporter:
     """One file format.
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
+from .data_classes import frozen
 from .stores import RunRow, Store, ThreadTrace
 
 __all__ = ["Former", "read_former", "worker_address"]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Former:
     """What a run is so far.
 

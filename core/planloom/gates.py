@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
+from .data_classes import frozen
 from .money import show_credits, show_enough
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ __all__ = ["Decision", "Gate", "Verdict", "default_gate", "held_advice", "held_a
 Verdict = Literal["approved", "held", "refused"]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Decision:
     """What the gate decided about one plan; stored with the plan's hash.
 
@@ -33,7 +34,7 @@ class Decision:
     advice: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Gate:
     """An approval policy.
 

@@ -14,6 +14,7 @@ import attrs
 from planlang import PlanFailed, PlanLimitError
 
 from ._errors import RunAborted, Runaway, RunCancelled, RunStopped, TakenOver
+from .data_classes import frozen
 from .kits import Kit, KitWork
 from .money import MICRO, Spent
 from .prompts import prompt_digests
@@ -41,7 +42,7 @@ _ERROR_LENGTH = 2_000
 _FAILED, _STOPPED = "the plan failed at line", "the plan was stopped at line"
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Job:
     """What is to be done, whatever plan does it.
 

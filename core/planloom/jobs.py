@@ -20,6 +20,7 @@ from ._disk import Disk
 from ._errors import Misuse, PlanRefused
 from ._pauses import Pauses
 from ._room import Room, room_for
+from .data_classes import frozen
 from .front_door import Asker, FrontDoor, Mode
 from .gates import Decision, Gate, held_at_store, named_after_store
 from .kits import Kit, KitWork
@@ -55,7 +56,7 @@ __all__ = [
 ]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class PricedPlan:
     """A plan that passed the check, with what it would need.
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-import attrs
+from .data_classes import frozen
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Finished", "Kit", "KitWork", "Prompt", "SavedPlan"]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Prompt:
     """One prompt, as a Markdown text that a project may replace (``planloom prompts``)."""
 
@@ -34,7 +34,7 @@ class Prompt:
         return hashlib.sha256(self.text.encode("utf-8")).hexdigest()[:12]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SavedPlan:
     """A plan that ships with a kit and can be run by name."""
 
@@ -59,7 +59,7 @@ class KitWork(Protocol):
         """
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Finished:
     """A run that ended, or was stopped, for its kit to report on.
 
@@ -79,7 +79,7 @@ class Finished:
     work_out: Callable[[str, str, Callable[[], Any]], Any]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Kit:
     """One kind of job.
 

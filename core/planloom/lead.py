@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 
-import attrs
-
 from planlang import Vocabulary, brief, check
 
 from ._structured import without_thinking
+from .data_classes import frozen
 from .kits import Prompt
 from .money import Spent
 from .questions import Reply
@@ -28,7 +27,7 @@ LeadAsk = Callable[[list[tuple[str, str]]], Awaitable[Reply]]
 """Asks the lead: (role, text) messages in, its reply out."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Attempt:
     """One answer of the lead, and what was wrong with it."""
 
@@ -39,7 +38,7 @@ class Attempt:
     cached: bool
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class WrittenPlan:
     """What the lead wrote.
 

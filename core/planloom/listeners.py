@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import attrs
-
+from .data_classes import frozen
 from .stores import Event
 
 __all__ = ["Listener"]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Listener:
     """One listener.
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, Decimal
 
-import attrs
-
 from ._often_made import often_made
+from .data_classes import frozen
 
 __all__ = ["MICRO", "Price", "Spent", "Usage", "credits_of", "micro_of", "show_credits", "show_enough"]
 
@@ -48,7 +47,7 @@ def show_enough(micro: int) -> str:
     return show_credits(micro if micro < MICRO // 20 else -(-micro // tenth) * tenth)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Spent:
     """What something cost, in micro-credits: paid now, and at full price, which counts the ledger's answers too."""
 
@@ -66,7 +65,7 @@ class Usage:
     reasoning_tokens: int | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Price:
     """What a model costs, in micro-credits: so much a call and so much a million tokens of each kind.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from .data_classes import frozen
 from .stores import RunRow
 
 __all__ = ["Outcome", "ended_facts", "exit_code_of", "outcome_of"]
@@ -19,7 +20,7 @@ _COUNTS = ("agents", "holes", "asked", "reused")
 _COSTS = ("paid", "full_price", "planning", "uncertain")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Outcome:
     """How a run ended. Amounts are micro-credits.
 

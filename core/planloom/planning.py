@@ -15,6 +15,7 @@ import attrs
 
 from planlang import Vocabulary
 
+from .data_classes import frozen
 from .job import Job, role_facts
 from .jobs import messages_to_lead, without_budget
 from .kits import Kit
@@ -28,7 +29,7 @@ PLANNING = "planning"
 """What it is called among the things that were worked out for a job."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Planning:
     """What the lead of a job was asked, and what it wrote.
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-import attrs
 import pluggy
 
 from . import hookspecs
 from ._errors import DuplicateNameError, PluginError, UnknownNameError
+from .data_classes import frozen
 
 __all__ = ["Kind", "PluginFacts", "Registry", "load_plugins"]
 
@@ -25,7 +25,7 @@ ENTRY_POINT_GROUP = "planloom"
 T = TypeVar("T")
 
 
-@attrs.frozen
+@frozen
 class Kind:
     """One kind of thing that plugins bring.
 
@@ -39,7 +39,7 @@ class Kind:
     accepts: Callable[[], type]
 
 
-@attrs.frozen
+@frozen
 class PluginFacts:
     """What ``planloom plugins`` lists of one plugin."""
 

@@ -17,6 +17,7 @@ from planlang import Limits, Program
 
 from ._take import Fails, Stage, Take, stand_in_answer
 from ._virtual_time import run_in_virtual_time
+from .data_classes import frozen
 from .kits import KitWork
 from .money import Price, credits_of, micro_of
 from .plugins import Registry
@@ -40,7 +41,7 @@ _MOSTLY_SYSTEM = 0.9  # from this share of the tokens on, system texts are point
 _LOOKED_FOR = re.compile(r"KeyError: ['\"](\w+)['\"]$")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Rehearsal:
     """What a plan would need. Amounts are micro-credits; percentiles are over the seeds.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import attrs
-
 from ._errors import Misuse, listed_differences
+from .data_classes import frozen
 from .former import read_former
 from .jobs import compile_plan
 from .loom import Loom, Outcome
@@ -19,7 +18,7 @@ __all__ = ["Replayed", "replay_run"]
 _NEVER_RAN = ("created", "held")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Replayed:
     """What a replay came to.
 

@@ -19,6 +19,7 @@ import attrs
 from planlang import Program
 
 from ._errors import JournalDiverged, Misuse, PlanRefused, UnknownNameError
+from .data_classes import frozen
 from .former import Former, read_former
 from .job import Job, books_of, job_facts
 from .jobs import compile_plan
@@ -52,7 +53,7 @@ _HASH_SHOWN = 12
 _CANDIDATES_SHOWN = 20
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Reopened:
     """A run ready to go on.
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import attrs
-
+from .data_classes import frozen
 from .tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Scout", "ScoutReport", "compose_sheet"]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ScoutReport:
     """One section of the fact sheet: a heading in capitals and lines, most important first."""
 
@@ -23,7 +22,7 @@ class ScoutReport:
     lines: tuple[str, ...]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Scout:
     """Plain code that looks at the work and says what a planner should know.
 

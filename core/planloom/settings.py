@@ -13,6 +13,7 @@ import attrs
 
 from ._errors import ConfigurationError
 from .clients import ClientPlugin, Endpoint
+from .data_classes import frozen
 from .money import MICRO, Price
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def default_parameters(role: str) -> dict[str, Any]:
     return {"temperature": 0.6, "top_p": 0.95, "max_tokens": _MAX_TOKENS.get(role, 16_000)}
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class RoleSettings:
     """Which model plays a role, what it costs and how it is asked."""
 
@@ -72,7 +73,7 @@ class RoleSettings:
     parameters: Mapping[str, Any]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class GateSettings:
     """The numbers of the approval policy; amounts in micro-credits.
 
@@ -86,7 +87,7 @@ class GateSettings:
     approve_up_to: int | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Settings:
     """Everything that is configured.
 

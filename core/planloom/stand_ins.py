@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import attrs
+from .data_classes import frozen
 
 if TYPE_CHECKING:
     from .workers import WorkerRequest
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["StandIn", "StandInAnswer", "request_random"]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class StandInAnswer:
     """A made-up answer: the value a worker would bring back, and the tokens a model would have written."""
 
@@ -24,7 +24,7 @@ class StandInAnswer:
     completion_tokens: int
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class StandIn:
     """Answers a kit's questions from a hash of what identifies them.
 

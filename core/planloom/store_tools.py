@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-import attrs
-
+from .data_classes import frozen
 from .stores import Books
 
 __all__ = ["DOCTOR", "EXPORTED_KINDS", "Pruned", "Pruning", "Spender", "StoreStats", "StoreTools", "Weight"]
@@ -23,7 +22,7 @@ DOCTOR = "doctor-"
 """What names of budgets begin with from which ``planloom doctor`` asks, which keeps no run."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Weight:
     """One kind of content: how many there are, and what they take, near enough."""
 
@@ -32,7 +31,7 @@ class Weight:
     size_bytes: int
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Spender:
     """A run, as those know it who began it."""
 
@@ -40,7 +39,7 @@ class Spender:
     title: str
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class StoreStats:
     """What a store holds and weighs.
 
@@ -65,7 +64,7 @@ class StoreStats:
     newest_at: datetime | None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Pruning:
     """Which runs may go: those that fit everything that is named here, at least one thing.
 
@@ -81,7 +80,7 @@ class Pruning:
     answers: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Pruned:
     """What went, or would go.
 

@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from ._often_made import often_made
+from .data_classes import frozen
 from .questions import Message, Part, canonical_json, message_of
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ class Conversation:
         return (system, *asked) if system.parts else asked
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Schema:
     """A JSON Schema (2020-12) that a worker's answer must satisfy.
 

@@ -11,9 +11,8 @@ import re
 from datetime import datetime
 from typing import Any
 
-import attrs
-
 from planloom.clients import Endpoint
+from planloom.data_classes import frozen
 from planloom.questions import Question, Reply
 from planloom.wire import Answer, FaultTable, Interface, LateExchange, WireClient, read_origin, switch_in
 
@@ -34,7 +33,7 @@ INTERFACE = Interface(
 LAST_EVENT = re.compile(rb'data: ?\{[^\n]*"type": ?"(?:message_stop|error)"[^\n]*\}\s*$')
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class MessagesDialect:
     """Messages.
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import attrs
-
+from planloom.data_classes import frozen
 from planloom.questions import PART_SEPARATOR, Part, Question
 from planloom.wire import check_unreserved
 
@@ -75,7 +74,7 @@ def _mark(request: dict[str, Any]) -> None:
             return
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class AnswerTool:
     """The tool whose input is the answer.
 

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from planloom import Misuse, PlanloomError, PlanRefused
 from planloom.clients import ModelError
+from planloom.data_classes import frozen
 from planloom.desk import JobDesk, OnCap
 from planloom.jobs import PricedPlan, fact_sheet
 from planloom.lead import WrittenPlan
@@ -27,7 +28,7 @@ from .work import AuditRun, AuditWork
 __all__ = ["AuditOptions", "plan_audit", "run_audit"]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class AuditOptions:
     """What a person asked for.
 

@@ -7,6 +7,8 @@ from importlib.resources import files
 
 import attrs
 
+from planloom.data_classes import frozen
+
 __all__ = ["Lens", "Skeptic", "own_lenses", "own_skeptics"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -23,7 +25,7 @@ def _short_enough(instance: object, attribute: object, text: str) -> None:
         raise ValueError(f"a lens's paragraph has at most {_LONGEST_PARAGRAPH} characters, this one has {len(text)}")
 
 
-@attrs.frozen
+@frozen
 class Lens:
     """A paragraph that points a scan worker at one family of mistakes; empty for no particular one."""
 
@@ -31,7 +33,7 @@ class Lens:
     paragraph: str = attrs.field(validator=_short_enough)
 
 
-@attrs.frozen
+@frozen
 class Skeptic:
     """A worker that is told that most reports are false alarms: its name and its whole instruction."""
 

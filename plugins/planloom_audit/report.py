@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
+from planloom.data_classes import frozen
 
 __all__ = ["SEVERITIES", "AuditReport", "Bug", "Cost", "Coverage", "Unread"]
 
 SEVERITIES = ("critical", "high", "medium", "low", "unranked")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Bug:
     """One confirmed (or undecided) finding.
 
@@ -49,7 +49,7 @@ class Bug:
     reason: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Coverage:
     """On what basis "no finding" is said.
 
@@ -65,7 +65,7 @@ class Coverage:
     unseen: tuple[str, ...] = ()
 
 
-@attrs.frozen
+@frozen
 class Unread:
     """A file that was not read, or not understood, and why."""
 
@@ -73,7 +73,7 @@ class Unread:
     reason: str
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Cost:
     """Amounts in credits; ``planning`` is part of both ``paid`` and ``full_price``."""
 
@@ -84,7 +84,7 @@ class Cost:
     cap: float = 0.0
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class AuditReport:
     """Everything an exporter may say.
 

@@ -13,8 +13,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import attrs
-
+from planloom.data_classes import frozen
 from planloom_code._errors import HiddenKey, NoSuchPath, NotSource, Unreadable
 from planloom_code._git import GitCannotSay, is_ignored, listed_files
 from planloom_code._ignore import IgnoreRules, patterns
@@ -26,7 +25,7 @@ _NOTEBOOK = ".ipynb"
 _NEVER_SOURCE = frozenset({".git", ".hg", ".svn", ".bzr", "_darcs", ".jj", "CVS", "__pycache__"})
 
 
-@attrs.frozen
+@frozen
 class FoundFile:
     """A file to audit: the name workers see, and the name the system knows, both relative to the root."""
 
@@ -34,7 +33,7 @@ class FoundFile:
     system_path: str
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Discovery:
     """What `discover` saw: files sorted by path, what was left out and why, and whose rules decided.
 

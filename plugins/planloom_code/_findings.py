@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from planloom.data_classes import frozen
 from planloom_code._errors import FileChanged
 from planloom_code._places import Place
 from planloom_code._quotes import line_of_quote
@@ -27,7 +28,7 @@ _EXPECTED_CHARACTERS = 200
 _FUNCTION_CHARACTERS = 200
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Finding:
     """One reported bug at one place; ``function`` is the code's where the line is in one, else what was said.
 
@@ -58,7 +59,7 @@ class Finding:
         return len(self.sources)
 
 
-@attrs.frozen
+@frozen
 class Malformed:
     """An item that is no finding: the reason, and the path as it was spelt when it had one."""
 

@@ -10,16 +10,16 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import attrs
 from pathspec import GitIgnoreSpec
 
+from planloom.data_classes import frozen
 from planloom_code._errors import BadPattern
 
 # The group of pathspec's expressions that holds the slash after a matched folder.
 _FOLDER_MARK = "ps_d"
 
 
-@attrs.frozen
+@frozen
 class IgnoreRules:
     """The rules that hold in one folder: its own first, then those of the folders around it."""
 

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
-import attrs
-
+from planloom.data_classes import frozen
 from planloom_code._firstfit import Rooms
 
 
@@ -31,7 +30,7 @@ class Packable(Protocol):
     def sha256(self) -> str: ...
 
 
-@attrs.frozen
+@frozen
 class Shard:
     """Files that are read together, in the order they are read."""
 

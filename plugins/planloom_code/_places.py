@@ -9,8 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-import attrs
-
+from planloom.data_classes import frozen
 from planloom_code._errors import Unparsable
 from planloom_code._grammar import parse
 
@@ -24,7 +23,7 @@ _BODIES_OF = {
 }
 
 
-@attrs.frozen
+@frozen
 class Place:
     """A function of a file, or, outside functions, the ten lines that begin at ``block``."""
 
@@ -41,7 +40,7 @@ class Place:
         return f"{self.file}::lines {first}-{first + _BLOCK_LINES - 1}"
 
 
-@attrs.frozen
+@frozen
 class Span:
     """A function or class with its first line, decorators included, and its last."""
 

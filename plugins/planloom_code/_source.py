@@ -10,6 +10,7 @@ from pathlib import Path
 
 import attrs
 
+from planloom.data_classes import frozen
 from planloom_code._decoding import Undecodable, decode
 from planloom_code._errors import Unparsable
 from planloom_code._grammar import GRAMMAR, parse
@@ -20,7 +21,7 @@ from planloom_code._numbering import numbered_characters, numbered_text, tokens_
 MAX_SOURCE_BYTES = 64 * 1024 * 1024
 
 
-@attrs.frozen
+@frozen
 class Skipped:
     """A path that is not examined, and why; ``path`` is shown to people and always UTF-8 text.
 
@@ -32,7 +33,7 @@ class Skipped:
     lost: bool = attrs.field(default=False, eq=False)
 
 
-@attrs.frozen
+@frozen
 class ParseProblem:
     """A file that goes to workers as text only: what the grammar refused, and which grammar that was."""
 
@@ -42,7 +43,7 @@ class ParseProblem:
     grammar: str
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SourceFile:
     """A decoded source file; ``path`` is the name workers see, POSIX and relative to the tree."""
 

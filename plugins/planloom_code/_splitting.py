@@ -10,8 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 
-import attrs
-
+from planloom.data_classes import frozen
 from planloom_code._numbering import CHARACTERS_A_TOKEN, numbered_characters, tokens_of
 from planloom_code._places import Places
 from planloom_code._source import SourceFile
@@ -19,7 +18,7 @@ from planloom_code._source import SourceFile
 PIECE_NAME = re.compile(r"(?P<path>.+):(?P<first>\d+)-(?P<last>\d+)", re.DOTALL)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Piece:
     """Some lines of a file, both ends included, packed like a file of its own."""
 

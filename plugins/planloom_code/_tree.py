@@ -14,6 +14,7 @@ from pathlib import Path
 
 import attrs
 
+from planloom.data_classes import frozen
 from planloom_code._discover import Discovery, discover
 from planloom_code._errors import FileChanged, NotInTree
 from planloom_code._grammar import GRAMMAR
@@ -33,7 +34,7 @@ _LONGEST_FUNCTION_LINES = 60
 _LINES_EITHER_SIDE = 15
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class FileInfo:
     """A file's row in the manifest."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import attrs
+from planloom.data_classes import frozen
 
 from ._numbered import read_shard
 from .parsed import ParsedFile, parse_pieces
@@ -19,7 +19,7 @@ class RuleFailed(Exception):
     """A rule raised an exception of its own; its text names the rule and the file."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Finding:
     """A place where a rule fires; ``line`` is the printed number."""
 

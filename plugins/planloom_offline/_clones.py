@@ -11,7 +11,7 @@ import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-import attrs
+from planloom.data_classes import frozen
 
 from ._words import quoted
 from .parsed import Function, FunctionNode, ParsedFile, Shard
@@ -24,14 +24,14 @@ _LONG_LEAVES = 30
 _Operator = ast.operator | ast.cmpop | ast.boolop | ast.unaryop
 
 
-@attrs.frozen
+@frozen
 class _Leaf:
     kind: str
     text: str
     line: int
 
 
-@attrs.frozen
+@frozen
 class _Body:
     """A function as it is compared: its file's path, the function and its leaves."""
 

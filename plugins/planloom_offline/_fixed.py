@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from itertools import combinations
 
-import attrs
+from planloom.data_classes import frozen
 
 from ._words import last_name, number, quoted, words_of
 from .parsed import ParsedFile
@@ -28,7 +28,7 @@ _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }  # fmt: skip
 
 
-@attrs.frozen
+@frozen
 class _Claim:
     """What a part of a condition says: a subject (a dump), how it is compared, and with what."""
 

@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-import attrs
+from planloom.data_classes import frozen
 
 from ._messages import Bound, bounds_of, text_of
 from ._words import last_name, number, quoted, words_of
@@ -42,7 +42,7 @@ _SIGNS: dict[type[ast.cmpop], str] = {
 }
 
 
-@attrs.frozen
+@frozen
 class Guard:
     """A condition under which a message is raised.
 
@@ -55,7 +55,7 @@ class Guard:
     line: int
 
 
-@attrs.frozen
+@frozen
 class Atom:
     """One part of a condition that makes a guard raise on its own; ``negated`` when it must not hold."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-import attrs
+from planloom.data_classes import frozen
 
 
-@attrs.frozen
+@frozen
 class Late:
     """A function of one of this package's modules, by name; can be sent to another process."""
 

@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-import attrs
+from planloom.data_classes import frozen
 
 from ._words import last_name
 
@@ -19,7 +19,7 @@ HOLE = "\N{WHITE SQUARE}"
 """Stands for a value that a message is filled with and that has no name."""
 
 
-@attrs.frozen
+@frozen
 class Bound:
     """A requirement ``value op bound``.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-import attrs
+from planloom.data_classes import frozen
 
 from ._words import number, quoted
 from .parsed import ParsedFile, children
@@ -23,7 +23,7 @@ _ORDERED = ast.Lt | ast.LtE | ast.Gt | ast.GtE
 _TAKES_SOME = frozenset({"len", "iter", "sum", "sorted", "list", "tuple", "set", "int", "float", "abs", "max", "min"})
 
 
-@attrs.frozen
+@frozen
 class _Fact:
     """What a test has told: ``name`` is None, or holds nothing, or does not hold the ``key``.
 

@@ -18,7 +18,7 @@ from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import attrs
+from planloom.data_classes import frozen
 
 __all__ = ["Mypy", "TypeFault", "installed_mypy", "read_faults"]
 
@@ -40,7 +40,7 @@ _SAYS = re.compile(r"incompatible item type|Tuple index out of range|Invalid ind
 """What it says under codes that hold much else. In code without annotations the rest are mostly false alarms."""
 
 
-@attrs.frozen
+@frozen
 class TypeFault:
     """An error about the types of arguments, results or operands; ``path`` is relative to the checked folder."""
 
@@ -49,7 +49,7 @@ class TypeFault:
     message: str
 
 
-@attrs.frozen
+@frozen
 class Mypy:
     """An installed mypy.
 

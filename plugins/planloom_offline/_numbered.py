@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-import attrs
+from planloom.data_classes import frozen
 
 HEADING = "### "
 _NUMBERED = re.compile(r" *(\d{1,9})\|(?: (.*))?", re.DOTALL)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Piece:
     """Consecutive lines of one file, without their numbers.
 

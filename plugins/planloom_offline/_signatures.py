@@ -12,11 +12,13 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
+from planloom.data_classes import frozen
+
 from ._unbound import local_names, parameters_of
 from .parsed import Function, ParsedFile, Shard
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Target:
     """A function that a call reaches.
 

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import attrs
+from planloom.data_classes import frozen
 
 from ._analysis import hits_of
 from ._numbered import Piece, read_lines
@@ -38,7 +38,7 @@ NEAR_LINES = 5
 REASON_CHARS = 200
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Report:
     """One block of a skeptic's message: what was reported, and the code shown with it."""
 

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from planloom.data_classes import frozen
+
 from .parsed import Function, FunctionNode, ParsedFile, children
 from .rules import Hit
 
@@ -48,7 +50,7 @@ def _shared_by_nested(file: ParsedFile) -> dict[Function, frozenset[str]]:
     return shared
 
 
-@attrs.frozen
+@frozen
 class _Scope:
     """The names a function binds itself, and where: positions are (line, column), sorted."""
 

@@ -14,6 +14,8 @@ from typing import TypeVar
 
 import attrs
 
+from planloom.data_classes import frozen
+
 from ._numbered import Piece
 
 __all__ = ["Function", "ParsedFile", "Shard", "Site", "children", "parse_pieces"]
@@ -29,7 +31,7 @@ _INDEXED = (
 _LEAVES = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop, ast.Constant, ast.alias)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Function:
     """A function or method with where it stands.
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from planloom.data_classes import frozen
+
 if TYPE_CHECKING:
     from .parsed import ParsedFile
 
@@ -22,7 +24,7 @@ UNMEASURED_CONFIDENCE = 0.05
 """For a rule without a measurement, since nothing speaks for it yet."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Hit:
     """One place where a rule fires.
 
@@ -47,7 +49,7 @@ def _importable(rule: Rule, attribute: attrs.Attribute[Any], check: Any) -> None
         )
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Rule:
     """A check of code for one kind of mistake.
 

@@ -14,6 +14,7 @@ import attrs
 
 from planloom import ConfigurationError
 from planloom.clients import Endpoint
+from planloom.data_classes import frozen
 from planloom.questions import Question, Reply
 from planloom.wire import (
     DONE,
@@ -36,7 +37,7 @@ RESERVED = frozenset({"messages", "model", "n", "stream", "stream_options"})
 END_MARK = DONE.encode()
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChatDialect:
     """Chat completions.
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
-
+from planloom.data_classes import frozen
 from planloom.stores import Books
 
 from ._operations import FREES, Transaction
@@ -16,7 +15,7 @@ __all__ = ["CONFIGURED_CAP", "CapStore", "ConfigureCap", "OpenBudget", "SetCap"]
 CONFIGURED_CAP = "SELECT value FROM meta WHERE key = 'cap_configured'"
 
 
-@attrs.frozen
+@frozen
 class OpenBudget:
     """Make a budget, or raise its cap."""
 
@@ -29,7 +28,7 @@ class OpenBudget:
         return to.till.open_budget(clean(self.budget), self.cap).books()
 
 
-@attrs.frozen
+@frozen
 class SetCap:
     """Change a budget's cap."""
 
@@ -44,7 +43,7 @@ class SetCap:
         return account.books()
 
 
-@attrs.frozen
+@frozen
 class CapStore:
     """Give the whole store a cap, or none."""
 
@@ -56,7 +55,7 @@ class CapStore:
         to.till.cap_store(self.cap)
 
 
-@attrs.frozen
+@frozen
 class ConfigureCap:
     """Give the whole store the cap that a configuration says, unless it said that before."""
 

@@ -16,9 +16,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-import attrs
-
 from planloom import StoreError, StoreLocked
+from planloom.data_classes import frozen
 
 from ._faults import store_fault
 from ._rows import in_lots
@@ -37,7 +36,7 @@ _OLDEST = (3, 33)
 """The first version with ``UPDATE ... FROM``, of August 2020."""
 
 
-@attrs.frozen
+@frozen
 class Place:
     """Where a store is, and how long to wait for its lock.
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
-
+from planloom.data_classes import frozen
 from planloom.stores import Granted
 
 from ._operations import TAKES, Transaction, call_number
@@ -13,7 +12,7 @@ from ._operations import TAKES, Transaction, call_number
 __all__ = ["Hedge"]
 
 
-@attrs.frozen
+@frozen
 class Hedge:
     """Charge a call's worst price once more.
 

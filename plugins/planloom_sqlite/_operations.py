@@ -11,9 +11,8 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any, ClassVar, Protocol
 
-import attrs
-
 from planloom import StoreError
+from planloom.data_classes import frozen
 from planloom.questions import Question, Reply
 from planloom.stores import Answered, Granted, OpenElsewhere, OverCap, ReserveResult
 
@@ -59,7 +58,7 @@ def check_amount(name: str, amount: int) -> int:
     return amount
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Transaction:
     """What an operation works with while the store's write lock is held.
 
@@ -192,7 +191,7 @@ class Settle:
         return add_reply(to.rows, call.question, call.id, self.reply, self._packed, self._digest)
 
 
-@attrs.frozen
+@frozen
 class Release:
     """Free the reservation of a call that was not billed."""
 
@@ -204,7 +203,7 @@ class Release:
         to.till.move(call_number(self.call_id, to.where), "released")
 
 
-@attrs.frozen
+@frozen
 class MarkUncertain:
     """Keep a call's worst price charged."""
 
@@ -234,7 +233,7 @@ def call_number(call_id: str, where: str) -> int:
 # --- the writer itself
 
 
-@attrs.frozen
+@frozen
 class Flush:
     """Nothing: its commit says that everything asked before is committed."""
 
@@ -244,7 +243,7 @@ class Flush:
         """Write nothing."""
 
 
-@attrs.frozen
+@frozen
 class End:
     """End the owner's lease; the writer stops after it."""
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import attrs
-
+from planloom.data_classes import frozen
 from planloom.stores import Event, RunHolder, RunRow, ThreadRow
 
 from . import _drivers, _records
@@ -71,7 +70,7 @@ class SaveThreads:
             _records.save_thread(to.rows, row, packed)
 
 
-@attrs.frozen
+@frozen
 class AppendEvents:
     """Append to a run's event stream."""
 
@@ -115,7 +114,7 @@ class WriteJournal:
         _records.write_journal(to.connection, to.rows, clean(self.run), clean(self.place), self._packed)
 
 
-@attrs.frozen
+@frozen
 class ClaimRun:
     """Make this store the driver of a run."""
 
@@ -131,7 +130,7 @@ class ClaimRun:
         return holder
 
 
-@attrs.frozen
+@frozen
 class ReleaseRun:
     """Give a run up that this store drives."""
 
@@ -145,7 +144,7 @@ class ReleaseRun:
         to.owner.drives -= {run}
 
 
-@attrs.frozen
+@frozen
 class PostRequest:
     """Ask something of a run's driver."""
 

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import attrs
 import click
 
 from planlang import check as check_source
 from planloom._errors import Misuse
+from planloom.data_classes import frozen
 from planloom.kits import Kit
 from planloom.saved_plans import plan_named, saved_plans
 from planloom.visible import visible
@@ -31,7 +31,7 @@ _STANDARD_INPUT = "-"
 _LONGEST_BYTES = 1_000_000
 
 
-@attrs.frozen
+@frozen
 class GivenPlan:
     """A plan that a person named.
 

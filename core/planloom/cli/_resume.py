@@ -16,6 +16,7 @@ from rich.text import Text
 from planloom._budget_line import OnCap
 from planloom._errors import Misuse
 from planloom.api import open_with
+from planloom.data_classes import frozen
 from planloom.desk import JobDesk
 from planloom.job import books_of, plan_hash
 from planloom.jobs import PricedPlan, require_roles
@@ -45,7 +46,7 @@ from .running import approval_options, begin_detached, confirm, run_options, tel
 __all__ = ["replay", "resume"]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class _Wanted:
     """What a person asks of a run that goes on.
 

@@ -18,6 +18,7 @@ from planloom._errors import Misuse
 from planloom._given_files import at_home, text_of
 from planloom._given_values import check_kept
 from planloom.configuration import STORE_VARIABLE, load_settings
+from planloom.data_classes import frozen
 from planloom.money import MICRO, micro_of
 from planloom.plugins import Registry
 from planloom.settings import Settings
@@ -82,7 +83,7 @@ def argument_options(function: F) -> F:
     return click.option("--arg", "pairs", multiple=True, metavar="NAME=JSON", help=one)(function)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class App:
     """What a command runs with.
 

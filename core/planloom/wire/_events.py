@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import attrs
+from planloom.data_classes import frozen
 
 __all__ = ["DONE", "ServerEvent", "Unfinished", "events_in", "looks_like_events", "values_in"]
 
@@ -23,7 +23,7 @@ class Unfinished(Exception):
     """The stream stopped before its end was said."""
 
 
-@attrs.frozen
+@frozen
 class ServerEvent:
     """One event; most servers give it no name."""
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-import attrs
+from planloom.data_classes import frozen
 
 from ._origin import Origin
 
 __all__ = ["Answer", "Exchange", "LateExchange", "Listener"]
 
 
-@attrs.frozen
+@frozen
 class Answer:
     """What a server sent back.
 
@@ -28,7 +28,7 @@ class Answer:
     body: bytes
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Listener:
     """Who listens while an answer arrives.
 

@@ -38,9 +38,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-import attrs
-
 from planloom.clients import FatalError, ModelError, PermanentError, QuotaError, TransientError
+from planloom.data_classes import frozen
 
 from ._bodies import mapping_in, parse_json, storable
 from ._events import looks_like_events, values_in
@@ -81,7 +80,7 @@ MODEL_LISTS = ("available_models", "known_models", "supported_models", "models",
 MODELS_SHOWN = 20
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Refusal:
     """What a server said of its refusal.
 

@@ -21,6 +21,7 @@ import attrs
 
 from planloom._errors import ConfigurationError, did_you_mean
 from planloom.clients import TIMEOUTS_S, Endpoint
+from planloom.data_classes import frozen
 
 __all__ = ["Interface", "Origin", "Timeouts", "read_origin", "switch_in"]
 
@@ -28,7 +29,7 @@ KEY_MARK = "[key]"
 SECRET_QUERY = frozenset({"key", "api_key", "api-key", "apikey", "token", "access_token", "subscription-key", "sig"})
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Interface:
     """Where one kind of server listens, and how it wants the key.
 
@@ -47,7 +48,7 @@ class Interface:
     url: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Timeouts:
     """Seconds that each phase of a call may take.
 
@@ -60,7 +61,7 @@ class Timeouts:
     total: float = TIMEOUTS_S["total"]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Origin:
     """One endpoint, ready to be asked.
 

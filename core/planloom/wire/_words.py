@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import attrs
+from planloom.data_classes import frozen
 
 __all__ = [
     "AUTH",
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-@attrs.frozen
+@frozen
 class Words:
     """A pattern that is compiled when it is first looked for: most runs meet no refusal, and wait for none of it."""
 

@@ -14,8 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import attrs
-
+from planloom.data_classes import frozen
 from planloom_audit.report import SEVERITIES, AuditReport, Bug
 
 from . import _sentences
@@ -34,7 +33,7 @@ _NEAR_LINES = 3
 _MOST_CONTENTS = 200
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class _Card:
     """A finding as the page shows it; ``also`` are the anchors and places of other reports of the same bug."""
 
