@@ -1,10 +1,11 @@
-"""One request, one answer: the only module that knows which HTTP library is used.
+"""One request, one answer, and what it means that there is none.
 
-The seam is ``Exchange.post``. Behind it stands httpx over its aiohttp transport, since httpx's own pool searches
-all its connections on each request (58 calls a second at 500 connections against 2,253, measured 2026-11-29). The
-transport is called without an ``httpx.AsyncClient`` around it: what that adds (redirects, cookies, sign-in, proxies
-from the environment) is what must not happen here, and it takes a third of a call's time. Nothing retries, follows a
-redirect (the key would go along), keeps cookies or limits connections: the caller's slots do.
+The seam is ``Exchange.post``; which HTTP library stands behind it is known here, in ``_posting`` and in ``_broken``.
+It is httpx over its aiohttp transport, since httpx's own pool searches all its connections on each request (58 calls a
+second at 500 connections against 2,253, measured 2026-11-29). The transport is called without an ``httpx.AsyncClient``
+around it: what that adds (redirects, cookies, sign-in, proxies from the environment) is what must not happen here, and
+takes time. Nothing retries, follows a redirect (the key would go along), keeps cookies or limits connections: the
+caller's slots do.
 
 One timer watches a call. Its deadline moves with the phases, and never beyond the total. A stream that said its end is
 waited for a moment more, so that its connection can be used again, and is whole whatever happens then.
@@ -16,13 +17,10 @@ import asyncio
 import ssl
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import aiohttp
 import httpx
-from httpx_aiohttp import AiohttpTransport
-from multidict import CIMultiDict
 
 from planloom._deadline import Deadline
 from planloom.clients import ModelError, PermanentError, TransientError
@@ -31,6 +29,7 @@ from ._broken import fault_of, no_http
 from ._events import looks_like_events
 from ._exchange import Answer, Listener
 from ._origin import Origin, Timeouts
+from ._posting import Post, PostingTransport
 from ._unpacking import TooLarge, Unpackable, Unpacker
 
 __all__ = ["BODY_LIMIT_BYTES", "HttpxExchange"]
@@ -38,7 +37,6 @@ __all__ = ["BODY_LIMIT_BYTES", "HttpxExchange"]
 BODY_LIMIT_BYTES = 64 * 1024 * 1024
 AFTER_END_S = 0.5
 TAIL_BYTES = 1024
-KEEP_ALIVE_S = 4.0  # servers on uvicorn close an idle connection after 5 s; a request sent into that is lost
 
 
 class HttpxExchange:
@@ -47,12 +45,8 @@ class HttpxExchange:
     def __init__(self, origin: Origin, body_limit_bytes: int = BODY_LIMIT_BYTES) -> None:
         self._origin = origin
         self._body_limit_bytes = body_limit_bytes
-        self._transport = _transport(origin)
         self._url = httpx.URL(origin.url)
-        self._headers = _headers(origin)
-        # The wait for a connection includes resolving the name and the TLS handshake: aiohttp counts it as pool time.
-        connect_s = origin.timeouts.connect
-        self._extensions = {"timeout": {"connect": connect_s, "pool": connect_s}}
+        self._transport = _transport(origin, self._url)
 
     async def post(self, body: bytes, listener: Listener) -> Answer:
         """Send the body once; see ``Exchange.post``."""
@@ -81,8 +75,7 @@ class HttpxExchange:
 
     async def _post(self, body: bytes, arriving: _Arriving, watch: _Watch, timer: Deadline) -> None:
         clock = asyncio.get_running_loop().time
-        request = _Posted(self._url, self._headers, body, self._extensions)
-        response = await self._transport.handle_async_request(request)
+        response = await self._transport.handle_async_request(Post(self._url, body))
         stream = response.stream
         assert isinstance(stream, httpx.AsyncByteStream)  # an answer to who asks asynchronously
         try:
@@ -129,40 +122,6 @@ class HttpxExchange:
             error_class="malformed",
             maybe_billed=True,
         )
-
-
-class _Connector(aiohttp.TCPConnector):
-    """Connections of which none is used again that said something unasked.
-
-    What a server sends on an idle connection would be taken for the answer to the next question: a gateway that sends
-    one answer twice shifts every later one by a question.
-    """
-
-    async def connect(self, *args: Any, **options: Any) -> aiohttp.connector.Connection:
-        """Return a connection on which nothing is waiting to be read."""
-        while True:
-            connection = await super().connect(*args, **options)
-            if connection.protocol is None or not connection.protocol.should_close:
-                return connection
-            connection.close()
-
-
-class _Posted(httpx.Request):
-    """A request of which all is known: httpx works each one's headers out anew, which takes a tenth of a call.
-
-    :param headers: in the form that aiohttp wants, for it to copy.
-    """
-
-    def __init__(self, url: httpx.URL, headers: CIMultiDict[str], body: bytes, extensions: dict[str, Any]) -> None:
-        self.method, self.url, self.extensions = "POST", url, extensions
-        self.headers = headers  # type: ignore[assignment]  # the transport hands them on and reads none
-        self.stream = httpx.ByteStream(body)
-        self._body = body
-
-    @property
-    def content(self) -> bytes:
-        """The body."""
-        return self._body
 
 
 def _by_name(headers: httpx.Headers) -> Mapping[str, str]:
@@ -254,10 +213,9 @@ class _Watch:
         return f"sent nothing for {limit_s:g} s" + (" in the middle of its answer" if self._began else "")
 
 
-def _headers(origin: Origin) -> CIMultiDict[str]:
+def _headers(origin: Origin) -> dict[str, str]:
     headers = {
         **origin.headers,
-        "host": origin.host,
         "accept": "application/json",
         "accept-encoding": "gzip, deflate",
         "content-type": "application/json",
@@ -267,21 +225,14 @@ def _headers(origin: Origin) -> CIMultiDict[str]:
         headers |= _to_proxy(origin)
     if origin.key:
         headers[origin.key_header] = origin.key_form.format(key=origin.key)
-    return CIMultiDict(headers)
+    return headers
 
 
-def _transport(origin: Origin) -> AiohttpTransport:
+def _transport(origin: Origin, url: httpx.URL) -> PostingTransport:
     encrypted = origin.url.startswith("https:") or origin.proxy.startswith("https:")
     # An empty context trusts no one: what is not asked over TLS never uses it, and reading the roots takes a while.
     context = httpx.create_ssl_context() if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-    def session() -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=_Connector(limit=0, ssl=context, keepalive_timeout=KEEP_ALIVE_S),
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
-
-    return AiohttpTransport(verify=context, trust_env=False, client=session, proxy=_proxy(origin))
+    return PostingTransport(url, _headers(origin), context, _proxy(origin), origin.timeouts.connect)
 
 
 def _proxy(origin: Origin) -> httpx.Proxy | None:
