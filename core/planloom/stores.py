@@ -4,6 +4,7 @@ Reads are synchronous, short and on the caller's thread. Writes are awaited: the
 that holds it is committed, and not before. Money changes only by what a call row's own transition returned:
 
     reserve → sent → settled | released | uncertain;  uncertain → settled (a late reply) | released (a person)
+    sent → waits, with nothing out → sent | released
     hedge → uncertain
 
 so that a second settle changes nothing. Amounts are micro-credits.
@@ -131,6 +132,14 @@ class Store(Protocol):
 
     async def mark_uncertain(self, call_id: str) -> None:
         """Keep a call's worst price charged, since its outcome is unknown."""
+
+    async def mark_waiting(self, call_id: str) -> None:
+        """Note that nothing of a call is out, which was refused and waits for its next attempt. Its money stays
+        reserved and its question open; should its owner die meanwhile, the call is released."""
+
+    async def mark_sent(self, call_id: str) -> bool:
+        """Note that the next request of such a call goes out; return whether it may. It must not where the call is
+        over, since its owner was taken for dead: it is to be reserved anew."""
 
     def uncertain_calls(self, budget: str) -> tuple[UncertainCall, ...]:
         """Return the calls of unknown outcome, oldest first: what a person may :meth:`release`."""

@@ -92,7 +92,7 @@ def _call(row: Row) -> dict[str, Any]:
         "state": state,
         "worst": worst,
         "price": price,
-        "sent_at": None if sent_at is None else _when(sent_at),
+        "sent_at": _when(sent_at) if sent_at else None,
     }
 
 

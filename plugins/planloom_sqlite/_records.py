@@ -268,7 +268,7 @@ def read_uncertain(readers: Readers, budget: str) -> tuple[UncertainCall, ...]:
             run=run,
             thread=from_run(run, thread),
             worst=worst,
-            sent_at=None if sent_at is None else datetime.fromtimestamp(sent_at, UTC),
+            sent_at=datetime.fromtimestamp(sent_at, UTC) if sent_at else None,
         )
         for number, run, thread, worst, sent_at in rows
     )

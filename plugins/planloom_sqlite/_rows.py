@@ -21,9 +21,11 @@ __all__ = [
     "CALL",
     "EVENT",
     "MOVE",
+    "NOTHING_OUT",
     "PART",
     "QUESTION",
     "REPLY",
+    "SENT",
     "TALLY",
     "THREAD",
     "Form",
@@ -73,6 +75,14 @@ MOVE = Form(
     3,
     ") UPDATE call SET state = news.state, price = news.price FROM news WHERE call.id = news.id",
 )
+SENT = Form(
+    "WITH news (id, sent_at) AS (VALUES",
+    2,
+    ") UPDATE call SET sent_at = news.sent_at FROM news WHERE call.id = news.id",
+)
+NOTHING_OUT = 0.0
+"""When a call was sent of which nothing is out: it waits for its next attempt."""
+
 PART = _insert("part", "id, hash, body, codec")
 QUESTION = _insert("question", "id, fingerprint, frame, body, codec")
 CALL = _insert("call", "id, question, owner, budget, run, thread, state, worst, sent_at")
@@ -130,7 +140,7 @@ class Rows:
     :ivar runs: numbers of runs. :ivar frames: those of frames of questions. :ivar shapes: those of shapes of events.
     """
 
-    _ORDER = (MOVE, PART, QUESTION, CALL, REPLY, THREAD)
+    _ORDER = (MOVE, SENT, PART, QUESTION, CALL, REPLY, THREAD)
     """A call is closed before another is opened for its question, and what is referred to comes first."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:

@@ -47,6 +47,7 @@ from ._reading import NoWriter, place_to_read, refuse_others
 from ._run_operations import AppendEvents, ClaimRun, PostRequest, ReleaseRun, SaveRun, SaveThreads, WriteJournal
 from ._shelf import key_of
 from ._till import ALL_BUDGETS, STORE_CAP
+from ._waits import MarkSent, MarkWaiting
 from ._writer import Writer
 
 __all__ = ["BUSY_TIMEOUT_S", "LEASE_S", "SqliteStore", "open_store", "read_store"]
@@ -197,6 +198,15 @@ class SqliteStore:
     async def mark_uncertain(self, call_id: str) -> None:
         """Keep a call's worst price charged."""
         await self._write(MarkUncertain(call_id))
+
+    async def mark_waiting(self, call_id: str) -> None:
+        """Note that nothing of a call is out."""
+        await self._write(MarkWaiting(call_id))
+
+    async def mark_sent(self, call_id: str) -> bool:
+        """Note that a call's next request goes out; return whether it may."""
+        may: bool = await self._write(MarkSent(call_id))
+        return may
 
     def uncertain_calls(self, budget: str) -> tuple[UncertainCall, ...]:
         """Return the calls of unknown outcome, oldest first."""

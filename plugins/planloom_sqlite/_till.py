@@ -18,7 +18,7 @@ from planloom import StoreError
 from planloom.stores import Books
 
 from ._names import in_run
-from ._rows import CALL, MOVE, Rows, select
+from ._rows import CALL, MOVE, NOTHING_OUT, Rows, select
 
 __all__ = ["ALL_BUDGETS", "STORE_CAP", "Account", "Call", "Till"]
 
@@ -265,13 +265,13 @@ class Till:
         return self._calls[number]
 
     def give_up(self, owner: int) -> None:
-        """Make uncertain whatever an owner sent and never settled."""
+        """Make uncertain whatever an owner sent and never settled, and release that of which nothing is out."""
         sent = self._connection.execute(
-            "SELECT id FROM call INDEXED BY call_open WHERE state = 'sent' AND owner = ?", (owner,)
+            "SELECT id, sent_at FROM call INDEXED BY call_open WHERE state = 'sent' AND owner = ?", (owner,)
         ).fetchall()
-        self.look_up(number for (number,) in sent)
-        for (number,) in sent:
-            self.move(number, "uncertain")
+        self.look_up(number for number, _ in sent)
+        for number, sent_at in sent:
+            self.move(number, "released" if sent_at == NOTHING_OUT else "uncertain")
 
     # --- the end of the transaction
 

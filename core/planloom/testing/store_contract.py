@@ -37,11 +37,12 @@ from .store_samples import (
     with_store,
     with_two,
 )
+from .store_waits_contract import SharedWaitsContract, WaitsContract
 
 __all__ = ["SharedStoreContract", "StoreContract"]
 
 
-class StoreContract(LedgerContract, BooksContract, RunsContract, CapContract, HedgeContract):
+class StoreContract(LedgerContract, BooksContract, RunsContract, CapContract, HedgeContract, WaitsContract):
     """What one open store does; here what happens when a write fails, and at its end."""
 
     @with_store
@@ -94,7 +95,7 @@ class StoreContract(LedgerContract, BooksContract, RunsContract, CapContract, He
         asyncio.run(scenario())
 
 
-class SharedStoreContract(SharedRunsContract, SharedCapContract, SharedHedgeContract):
+class SharedStoreContract(SharedRunsContract, SharedCapContract, SharedHedgeContract, SharedWaitsContract):
     """What two open stores of one place do to each other."""
 
     @with_two
