@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import attrs
@@ -21,7 +22,7 @@ import attrs
 from ._abort import Abort
 from ._disk import Disk
 from ._effort import Effort
-from ._errors import AuthenticationFailed, RunAborted
+from ._errors import AuthenticationFailed, RunAborted, StoreError
 from ._hedging import Hedge
 from ._lanes import Lane, Turn
 from ._often_made import often_made
@@ -328,12 +329,20 @@ class Call:
         return max(wait_s, asked_s or 0.0)
 
     async def _until_next(self, error: TransientError | QuotaError, wait_s: float) -> None:
+        store, call_id = self._at.store, self._open
+        if call_id is not None:
+            # Where that cannot be written, a process that is killed meanwhile leaves it charged, which is safe.
+            with suppress(StoreError):
+                await store.mark_waiting(call_id)
         if isinstance(error, TransientError):
             if error.retry_after_s is not None:
                 await asyncio.sleep(wait_s)
             else:
                 await self._errand.effort.within(asyncio.sleep(wait_s))
         await self._turn.take(again=True)
+        if call_id is not None:
+            may_go_out = await self._at.disk.when_there_is_room(lambda: store.mark_sent(call_id), self._turn)
+            self._open = call_id if may_go_out else None
 
     def _emit(self, error: ModelError, next_wait_s: float | None) -> None:
         self._at.emit(
