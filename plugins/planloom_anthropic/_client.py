@@ -17,7 +17,7 @@ from planloom.questions import Question, Reply
 from planloom.wire import Answer, FaultTable, Interface, LateExchange, WireClient, read_origin, switch_in
 
 from ._replies import read_reply
-from ._requests import message_request
+from ._requests import conversation, message_frame
 
 __all__ = ["INTERFACE", "MessagesDialect", "open_messages"]
 
@@ -44,13 +44,16 @@ class MessagesDialect:
     stream: bool = True
     prefix_cache: bool = False
 
-    def request(self, question: Question) -> dict[str, Any]:
-        """Return what is posted.
+    def frame(self, question: Question) -> dict[str, Any]:
+        """Return what is posted around the messages.
 
         :raises PermanentError: a parameter that the client sets itself.
         """
-        request = message_request(question, prefix_cache=self.prefix_cache)
-        return {**request, "stream": True} if self.stream else request
+        return message_frame(question) | ({"stream": True} if self.stream else {})
+
+    def conversation(self, question: Question) -> dict[str, Any]:
+        """Return the messages as they are posted."""
+        return conversation(question, prefix_cache=self.prefix_cache)
 
     def ended(self, tail: bytes) -> bool:
         """Return whether the last event of a stream is there."""

@@ -16,7 +16,7 @@ from planloom.data_classes import frozen
 from planloom.questions import PART_SEPARATOR, Part, Question
 from planloom.wire import check_unreserved
 
-__all__ = ["AnswerTool", "answer_tool", "message_request"]
+__all__ = ["AnswerTool", "answer_tool", "conversation", "message_frame"]
 
 RESERVED = frozenset({"messages", "model", "stream", "system", "tool_choice", "tools"})
 DEFAULT_MAX_TOKENS = 16_000  # what the budget reserves for where nothing is said; the API takes no question without it
@@ -27,23 +27,25 @@ WRAPPED = "answer"
 COMBINERS = frozenset({"allOf", "anyOf", "const", "enum", "not", "oneOf"})
 
 
-def message_request(question: Question, *, prefix_cache: bool) -> dict[str, Any]:
-    """Return what is posted, but for ``stream``.
+def message_frame(question: Question) -> dict[str, Any]:
+    """Return what is posted around the messages, but for ``stream``.
 
     :raises PermanentError: a parameter that the client sets itself.
     """
     parameters = dict(question.parameters)
     check_unreserved(parameters, RESERVED)
     parameters.pop("response_format", None)
-    request = {"model": question.model, "max_tokens": DEFAULT_MAX_TOKENS, **parameters, **_conversation(question)}
+    frame = {"model": question.model, "max_tokens": DEFAULT_MAX_TOKENS, **parameters}
     if tool := answer_tool(question):
-        request |= {"tools": [tool.described()], "tool_choice": {"type": "tool", "name": tool.name}}
-    if prefix_cache:
-        _mark(request)
-    return request
+        frame |= {"tools": [tool.described()], "tool_choice": {"type": "tool", "name": tool.name}}
+    return frame
 
 
-def _conversation(question: Question) -> dict[str, Any]:
+def conversation(question: Question, *, prefix_cache: bool) -> dict[str, Any]:
+    """Return the messages as they are posted, those of the system in a field of their own.
+
+    :param prefix_cache: mark what the server should keep of them.
+    """
     system = [part for message in question.messages if message.role == "system" for part in message.parts]
     turns: list[tuple[str, list[Part]]] = []
     for message in question.messages:
@@ -54,7 +56,10 @@ def _conversation(question: Question) -> dict[str, Any]:
         else:
             turns.append((message.role, list(message.parts)))
     messages = [{"role": role, "content": _blocks(parts)} for role, parts in turns]
-    return {"messages": messages} | ({"system": _blocks(system)} if system else {})
+    said = {"messages": messages} | ({"system": _blocks(system)} if system else {})
+    if prefix_cache:
+        _mark(said)
+    return said
 
 
 def _blocks(parts: Sequence[Part]) -> list[dict[str, Any]]:
@@ -63,11 +68,11 @@ def _blocks(parts: Sequence[Part]) -> list[dict[str, Any]]:
     return [{"type": "text", "text": text} for text in texts]
 
 
-def _mark(request: dict[str, Any]) -> None:
-    system = request.get("system", [])
+def _mark(said: dict[str, Any]) -> None:
+    system = said.get("system", [])
     if sum(len(block["text"]) for block in system) >= LONG_CHARACTERS:
         system[-1]["cache_control"] = KEEP
-    first = request["messages"][0]["content"] if request["messages"] else []
+    first = said["messages"][0]["content"] if said["messages"] else []
     for block in first:
         if len(block["text"]) >= LONG_CHARACTERS:
             block["cache_control"] = KEEP

@@ -51,15 +51,18 @@ class ChatDialect:
     stream_usage: bool = True
     rename: Mapping[str, str] = attrs.field(factory=dict)
 
-    def request(self, question: Question) -> dict[str, Any]:
-        """Return what is posted.
+    def frame(self, question: Question) -> dict[str, Any]:
+        """Return what is posted around the messages.
 
         :raises PermanentError: a parameter that the client sets itself.
         """
         parameters = {self.rename.get(name, name): value for name, value in question.parameters.items()}
         check_unreserved(parameters, RESERVED)
-        messages = [{"role": message.role, "content": message.text} for message in question.messages]
-        return {"model": question.model, "messages": messages, **parameters, **self._streaming()}
+        return {"model": question.model, **parameters, **self._streaming()}
+
+    def conversation(self, question: Question) -> dict[str, Any]:
+        """Return the messages as they are posted."""
+        return {"messages": [{"role": message.role, "content": message.text} for message in question.messages]}
 
     def _streaming(self) -> dict[str, Any]:
         if not self.stream:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from planloom.clients import ModelError, PermanentError
-from planloom.questions import Question, Reply
+from planloom.questions import Parameters, Question, Reply
 
 from ._exchange import Answer, Exchange, Listener
 
@@ -17,17 +17,23 @@ __all__ = ["Dialect", "WireClient", "check_unreserved"]
 
 LONG_BYTES = 1024 * 1024  # a longer answer is parsed in a thread: it would hold up every other call for 10 ms and more
 
+MOST_FRAMES = 100  # one for each role and schema of a run, and now and then one for a question of its own
+
 _WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 class Dialect(Protocol):
     """How one kind of server is asked and answers."""
 
-    def request(self, question: Question) -> dict[str, Any]:
-        """Return what is posted, as JSON data.
+    def frame(self, question: Question) -> dict[str, Any]:
+        """Return what is posted around the conversation, as JSON data: the same for all questions that go to one model
+        with the same parameters, so that it is written once for them.
 
         :raises PermanentError: a parameter that the client sets itself; see :func:`check_unreserved`.
         """
+
+    def conversation(self, question: Question) -> dict[str, Any]:
+        """Return the rest of what is posted, which is what a question's messages are."""
 
     def ended(self, tail: bytes) -> bool:
         """Return whether these last bytes of a stream of events end it."""
@@ -70,6 +76,7 @@ class WireClient:
         self._exchange = exchange
         self._dialect = dialect
         self._now = now
+        self._frames: dict[tuple[str, int], tuple[Parameters, bytes]] = {}
 
     async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
         """Send one question once and return its reply.
@@ -77,7 +84,7 @@ class WireClient:
         :param began: called once, when the answer begins to arrive; not for a refusal.
         :raises ModelError: one of its four kinds; the dialect and the exchange say which.
         """
-        body = _written(self._dialect.request(question))
+        body = self._body(question)
         clock = asyncio.get_running_loop().time
         began_s = clock()
 
@@ -97,6 +104,17 @@ class WireClient:
     async def close(self) -> None:
         """Close the connections."""
         await self._exchange.close()
+
+    def _body(self, question: Question) -> bytes:
+        parameters = question.parameters
+        kind = (question.model, id(parameters))
+        known = self._frames.get(kind)
+        if known is None:
+            if len(self._frames) == MOST_FRAMES:
+                self._frames.clear()
+            # Kept with its parameters, so that no others can have their id.
+            known = self._frames[kind] = (parameters, _written(self._dialect.frame(question)))
+        return b"%b, %b" % (known[1][:-1], _written(self._dialect.conversation(question))[1:])
 
 
 def _written(request: dict[str, Any]) -> bytes:

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from planloom.clients import Endpoint, ModelError, TransientError
-from planloom.questions import Question, message_of
+from planloom.questions import Parameters, Question, message_of
 from planloom.testing.loopback import LoopbackServer, Script, completion, json_answer, serving
 from planloom_openai import open_client
 
-from .ways import KEY, question
+from .ways import IDS, KEY, WAYS, Way, question
 
 Reader = asyncio.StreamReader
 Writer = asyncio.StreamWriter
@@ -96,6 +96,23 @@ def test_a_request_says_each_thing_once_and_its_length_last() -> None:
         "user-agent": "planloom",
     }
     assert heads[1] == heads[0]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=IDS)
+def test_each_question_goes_with_its_own_model_and_parameters_however_many_kinds_there_are(way: Way) -> None:
+    async def run() -> list[tuple[str, int, str]]:
+        async with LoopbackServer(way.answer()) as server:
+            client = way.open(server.url)
+            for number in range(220):
+                shared = Parameters({"max_tokens": number})
+                for model in ("m-1", "m-2", "m-1"):
+                    messages = (message_of("user", f"{model} and {number}"),)
+                    await client.ask(Question(endpoint="test", model=model, messages=messages, parameters=shared))
+            await client.close()
+            return [(sent.json["model"], sent.json["max_tokens"], sent.question) for sent in server.received]
+
+    kinds = [(model, number) for number in range(220) for model in ("m-1", "m-2", "m-1")]
+    assert asyncio.run(run()) == [(model, number, f"{model} and {number}") for model, number in kinds[-100:]]
 
 
 def test_a_host_that_is_not_ascii_is_called_as_names_are_written_on_the_wire() -> None:
