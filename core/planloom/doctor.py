@@ -20,7 +20,7 @@ from ._probes import MOST_TOKENS, UNKNOWN, WORKS, Examined, Target, examine, wor
 from .clients import ClientPlugin
 from .data_classes import frozen
 from .loom import open_loom
-from .money import Price
+from .money import Price, show_price
 from .plugins import Registry
 from .settings import RoleSettings, Settings, role_names_of
 from .store_tools import DOCTOR
@@ -32,7 +32,6 @@ Verdict = Literal["ok", "note", "bad"]
 
 LEAST_FREE_BYTES = 200 * 1024 * 1024
 FREE_BYTES = 2 * 1024 * 1024 * 1024
-_EMBEDDED = "sqlite"
 
 
 @frozen(kw_only=True)
@@ -98,7 +97,9 @@ def _about_configuration(settings: Settings) -> Check:
 
 def _about_store(registry: Registry, settings: Settings) -> Iterator[Check]:
     path = Path(settings.store_path)
-    if settings.store_kind != _EMBEDDED or path.exists():
+    plugin = registry.all("store", StorePlugin).get(settings.store_kind)
+    embedded = plugin is not None and plugin.embedded
+    if not embedded or path.exists():
         yield _opened(registry, settings)
     elif not os.access(_nearest(path), os.W_OK):
         yield Check(
@@ -109,7 +110,7 @@ def _about_store(registry: Registry, settings: Settings) -> Iterator[Check]:
         )
     else:
         yield Check(name="store", said=f"{path} is not there yet and can be made")
-    yield _about_disk(_nearest(path) if settings.store_kind == _EMBEDDED else Path.cwd())
+    yield _about_disk(_nearest(path) if embedded else Path.cwd())
 
 
 def _opened(registry: Registry, settings: Settings) -> Check:
@@ -140,24 +141,16 @@ def _about_role(registry: Registry, settings: Settings, role: RoleSettings) -> C
     name = f"role {role.name}"
     if registry.get("client", settings.endpoints[role.endpoint].client, ClientPlugin).free:
         return Check(name=name, said=f"{role.model} at {role.endpoint}, free")
-    said = f"{role.model} at {role.endpoint}, {price_said(role.price)}"
+    said = f"{role.model} at {role.endpoint}, {show_price(role.price)}"
     if role.price == Price():
         step = "a cap bounds nothing that is free; write what it really costs if it is not"
         return Check(name=name, said=said, verdict="note", step=step)
-    return Check(name=name, said=said)
+    return Check(name=name, said=f"{said}, in credits")
 
 
 def _about_no_role(name: str) -> Check:
     step = f"for plans that ask this role add a table [roles.{name}]"
     return Check(name=f"role {name}", said="not configured", verdict="note", step=step)
-
-
-def price_said(price: Price) -> str:
-    """Return a price as a person reads it."""
-    parts = [f"{price.call / 1e6:g} a call"] if price.call else []
-    named = {"input": price.input, "cached input": price.cached_input, "output": price.output}
-    parts += [f"{amount / 1e6:g} a million {what} tokens" for what, amount in named.items() if amount]
-    return f"{', '.join(parts)}, in credits" if parts else "free"
 
 
 def _about_endpoint(registry: Registry, settings: Settings, name: str, environ: Mapping[str, str]) -> Iterator[Check]:

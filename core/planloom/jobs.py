@@ -7,6 +7,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
 
@@ -26,7 +27,7 @@ from .gates import Decision, Gate, held_at_store, named_after_store
 from .kits import Kit, KitWork
 from .lead import WrittenPlan, lead_messages, write_program
 from .loom import Job, Loom, RunControl, plan_hash
-from .money import Price
+from .money import Price, show_price
 from .plugins import Registry
 from .prompts import prompt_digests, resolved_prompt
 from .questions import Question, Reply, canonical_json, message_of
@@ -92,19 +93,20 @@ def _kits_used(
     return tuple(kit for kit in kits if any(e.name in named for e in kit.vocabulary(registry, settings)))
 
 
-def _names_used(source: str) -> set[str]:
+@lru_cache(maxsize=128)
+def _names_used(source: str) -> frozenset[str]:
     """Return the names that a plan reads and does not bind itself; a prompt may say `report` and mean no word."""
     try:
         # What a plan may say is all Python, which reads names inside f-strings too.
         nodes = list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         # The check will refuse it, and should know every word that it might mean.
-        return set(re.findall(r"[A-Za-z_]\w*", source))
+        return frozenset(re.findall(r"[A-Za-z_]\w*", source))
     names = [node for node in nodes if isinstance(node, ast.Name)]
     bound = {name.id for name in names if not isinstance(name.ctx, ast.Load)}
     bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     bound |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
-    return {name.id for name in names} - bound
+    return frozenset(name.id for name in names) - bound
 
 
 def compile_plan(source: str, vocabulary: Vocabulary, name: str = "plan") -> tuple[Program, tuple[Problem, ...]]:
@@ -252,13 +254,9 @@ def fact_sheet(registry: Registry, settings: Settings, works: Mapping[str, KitWo
 
 
 def _prices_and_limits(settings: Settings, cap: int) -> str:
-    lines = ["PRICES AND LIMITS"]
-    for role in settings.roles.values():
-        price = role.price
-        parts = [f"{price.call / 1e6:g} a call"] if price.call else []
-        parts += [f"{price.input / 1e6:g} a million input tokens"] if price.input else []
-        parts += [f"{price.output / 1e6:g} a million output tokens"] if price.output else []
-        lines.append(f"{role.name}: {', '.join(parts) or 'free'}")
+    # What the provider's cache saves is nothing that a plan can count on.
+    prices = {role.name: attrs.evolve(role.price, cached_input=None) for role in settings.roles.values()}
+    lines = ["PRICES AND LIMITS", *(f"{name}: {show_price(price)}" for name, price in prices.items())]
     lines.append(f"at most {settings.workers:,} workers, {settings.in_flight} at once")
     rules = DEFAULT_RULES
     lines.append(

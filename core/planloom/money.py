@@ -11,7 +11,7 @@ from decimal import ROUND_CEILING, Decimal
 from ._often_made import often_made
 from .data_classes import frozen
 
-__all__ = ["MICRO", "Price", "Spent", "Usage", "credits_of", "micro_of", "show_credits", "show_enough"]
+__all__ = ["MICRO", "Price", "Spent", "Usage", "credits_of", "micro_of", "show_credits", "show_enough", "show_price"]
 
 MICRO = 1_000_000
 _MILLION = 1_000_000
@@ -88,3 +88,11 @@ class Price:
     def by_tokens(self) -> bool:
         """Whether token counts change the price."""
         return bool(self.input or self.output or self.cached_input)
+
+
+def show_price(price: Price) -> str:
+    """Return a price as text: credits a call, and a million tokens of each kind."""
+    parts = [f"{price.call / MICRO:g} a call"] if price.call else []
+    named = {"input": price.input, "cached input": price.cached_input, "output": price.output}
+    parts += [f"{amount / MICRO:g} a million {what} tokens" for what, amount in named.items() if amount]
+    return ", ".join(parts) or "free"

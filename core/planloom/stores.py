@@ -265,6 +265,7 @@ class StorePlugin:
     :ivar read: opens one to be read, also where it cannot be written, and there refuses each write with a
         :class:`planloom.StoreError`; ``None`` when this kind has no other way than ``open``.
     :ivar tools: gives the tools to look after the store at a location; ``None`` when this kind has none.
+    :ivar embedded: whether the location is a file of this machine, and not where a server is.
     :raises StoreError: from ``open`` and ``read``: locked, too new, unreadable, no room.
     """
 
@@ -273,6 +274,7 @@ class StorePlugin:
     open: Callable[[str | Path], Store]
     read: Callable[[str | Path], Store] | None = None
     tools: Callable[[str | Path], StoreTools] | None = None
+    embedded: bool = True
 
     def opened(self, location: str | Path, *, read_only: bool = False) -> Store:
         """Return the store at a location, opened to be read alone where that is said."""

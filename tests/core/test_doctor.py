@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,12 @@ import attrs
 import pytest
 
 from planloom.cli._main import _run
+from planloom.doctor import checks_of
+from planloom.hookspecs import hookimpl
 from planloom.money import micro_of
-from planloom.stores import Store
+from planloom.plugins import load_plugins
+from planloom.settings import settings_without_file
+from planloom.stores import Store, StorePlugin
 from planloom.testing.loopback import (
     Received,
     Script,
@@ -413,3 +417,22 @@ def test_one_endpoint_that_is_not_there_does_not_keep_the_others_from_being_aske
 def test_a_lost_connection_may_have_cost_something_and_is_counted_so(doctor: Doctor) -> None:
     found = doctor.visits(dropped(), code=1)
     assert found["paid"] > 0
+
+
+def test_a_store_that_is_no_file_of_this_machine_is_opened_and_not_looked_for_on_the_disk() -> None:
+    opened: list[str] = []
+
+    def open_served(location: str | Path) -> Store:
+        opened.append(str(location))
+        return open_store(":memory:")
+
+    class Plugin:
+        @hookimpl
+        def register_stores(self, register: Callable[[StorePlugin], None]) -> None:
+            register(StorePlugin(name="served", summary="", open=open_served, embedded=False))
+
+    registry = load_plugins([("served", Plugin())])
+    settings = attrs.evolve(settings_without_file(registry), store_kind="served", store_path="db.example/store")
+    said = {check.name: check.said for check in checks_of(registry, settings, {})}
+    assert opened == ["db.example/store"]
+    assert said["store"].endswith("can be opened")
