@@ -34,7 +34,7 @@ from .late import late_names
 from .money import Price, Usage
 
 if TYPE_CHECKING:
-    from .api import Planloom, Run, open  # noqa: A004 - read as `planloom.open`
+    from .api import Plan, Planloom, Run, open  # noqa: A004 - read as `planloom.open`
     from .outcomes import Outcome
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "Misuse",
     "NothingToDo",
     "Outcome",
+    "Plan",
     "PlanHeld",
     "PlanRefused",
     "Planloom",
@@ -70,4 +71,4 @@ __all__ = [
     "open",
 ]
 
-__getattr__ = late_names(__name__, {"api": ("Planloom", "Run", "open"), "outcomes": ("Outcome",)})
+__getattr__ = late_names(__name__, {"api": ("Plan", "Planloom", "Run", "open"), "outcomes": ("Outcome",)})

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from ._errors import Misuse
 from .money import micro_of
 from .questions import canonical_json
 from .visible import visible
 
-__all__ = ["check_kept", "given_args", "given_choice", "given_count", "given_credits"]
+__all__ = ["check_kept", "given_args", "given_at_cap", "given_count", "given_credits"]
 
 
 def check_kept(name: str, value: Any, advice: str) -> None:
@@ -66,10 +66,13 @@ def given_count(name: str, count: int) -> int:
     return count
 
 
-def given_choice(name: str, choice: str, choices: tuple[str, ...]) -> None:
-    """Refuse what is none of the choices.
+def given_at_cap(at_cap: str) -> None:
+    """Refuse what no run does at its cap.
 
-    :raises Misuse: naming them.
+    :raises Misuse: naming what it may do.
     """
-    if choice not in choices:
-        raise Misuse(f"`{name}` must be one of {', '.join(choices)}, got {choice!r:.80}")
+    from ._budget_line import OnCap  # with much that who only looks at runs does not need
+
+    choices = get_args(OnCap)
+    if at_cap not in choices:
+        raise Misuse(f"`at_cap` must be one of {', '.join(choices)}, got {at_cap!r:.80}")

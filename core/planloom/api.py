@@ -1,4 +1,4 @@
-"""planloom from Python: the steps that the commands take, without a terminal.
+"""planloom from Python: the steps that the commands take, which take them here.
 
     async with planloom.open() as loom:
         run = await loom.start("jobs/review.plan", target="src", cap=20)
@@ -8,55 +8,45 @@
 
 A run that was started here belongs to this process: leaving the block waits for it, and an exception cancels it. Runs
 of other processes can be listed, followed, cancelled and raised alike.
+
+What only some of the steps need is imported by them: who lists runs waits for nothing that runs one.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ._budget_line import OnCap
-from ._errors import Misuse, PlanHeld, PlanRefused, did_you_mean
-from ._given_files import text_of
-from ._given_values import given_args, given_choice, given_count, given_credits
-from ._room import Room, room_for
+from ._driving import Driving
+from ._errors import Misuse
+from ._given_plan import GivenPlan, Plan, plan_given
+from ._given_values import given_args, given_at_cap, given_count, given_credits
+from ._named_runs import find_run
+from ._opened_store import opened_store
 from ._run_handle import Run
 from .configuration import load_settings
 from .control import RunControl
-from .gates import Decision
-from .job import Job, plan_hash
-from .jobs import PricedPlan, check_target, decide, kits_in, price_plan, require_roles
-from .kits import Kit
-from .loom import Loom, open_loom
-from .outcomes import Outcome
 from .plugins import Registry, load_plugins
-from .replaying import Replayed, replay_run
-from .resuming import (
-    cap_of,
-    check_resumable,
-    find_run,
-    job_of,
-    lacks_nothing,
-    reopen,
-    target_facts,
-    unapproved,
-)
-from .saved_plans import saved_plans
 from .settings import Settings
-from .stores import RunRow
-from .visible import visible
-from .words import build_vocabulary
+from .stores import Store
 
-__all__ = ["Approve", "Planloom", "Run", "open", "open_with"]
+if TYPE_CHECKING:
+    from ._budget_line import OnCap
+    from ._proposals import Approve, Proposal
+    from .job import Job
+    from .kits import Kit
+    from .listeners import Listener
+    from .loom import Loom
+    from .planning import Planned
+    from .rehearsal import Rehearsal
+    from .replaying import Replayed
 
-Approve = Callable[[PricedPlan, Decision], bool]
-"""Decides over a plan that the gate holds: its price and the gate's reason in, yes or no out."""
+__all__ = ["Plan", "Planloom", "Run", "open", "open_with"]
 
 
 @asynccontextmanager
@@ -88,29 +78,42 @@ async def open(  # noqa: A001 - read as `planloom.open`
 
 @asynccontextmanager
 async def open_with(registry: Registry, settings: Settings, *, read_only: bool = False) -> AsyncIterator[Planloom]:
-    """Give planloom with these plugins and settings."""
-    async with open_loom(registry, settings, read_only=read_only) as loom:
-        opened = Planloom(loom)
+    """Give planloom with these plugins and settings; see :func:`open`."""
+    async with opened_store(registry, settings, read_only=read_only) as store:
+        opened = Planloom(registry, settings, store)
         try:
             yield opened
         except BaseException:
-            opened.cancel_all()
+            opened.driving.cancel_all()
             raise
         finally:
-            await opened.ended()
-
-
-def _resolved(target: str | os.PathLike[str] | None) -> str:
-    return "" if target is None else str(Path(target).resolve())
+            await opened.close()
 
 
 class Planloom:
     """Starts, lists and steers runs of one store. Made by :func:`open`."""
 
-    def __init__(self, loom: Loom) -> None:
-        self.loom = loom
-        self._driven: dict[str, tuple[RunControl, asyncio.Task[Outcome]]] = {}
-        self._going_on: dict[asyncio.Task[Outcome], RunControl] = {}
+    def __init__(self, registry: Registry, settings: Settings, store: Store) -> None:
+        self.registry = registry
+        self.settings = settings
+        self.store = store
+        self.driving = Driving()
+        self._loom: Loom | None = None
+
+    async def close(self) -> None:
+        """Wait until all runs that were started here have ended, and let go of what drove them."""
+        await self.driving.ended()
+        if self._loom is not None:
+            await self._loom.close()
+
+    @property
+    def loom(self) -> Loom:
+        """What drives the runs that are started here."""
+        if self._loom is None:
+            from .loom import Loom
+
+            self._loom = Loom(self.registry, self.settings, self.store)
+        return self._loom
 
     # --- what there is
 
@@ -120,17 +123,17 @@ class Planloom:
         :raises UnknownNameError: there is no such run.
         :raises Misuse: the ids of several begin so.
         """
-        return Run(self, find_run(self.loom.store, run_id).id)
+        return Run(self, find_run(self.store, run_id).id)
 
     def runs(self, limit: int = 50) -> list[Run]:
         """Return the newest runs, newest first."""
-        return [Run(self, row.id) for row in self.loom.store.runs(limit)]
+        return [Run(self, row.id) for row in self.store.runs(limit)]
 
-    # --- what is begun here
+    # --- what is begun here, in one step
 
     async def start(
         self,
-        plan: str | os.PathLike[str],
+        plan: GivenPlan,
         *,
         kit: str | None = None,
         target: str | os.PathLike[str] | None = None,
@@ -141,46 +144,18 @@ class Planloom:
         refresh: bool = False,
         approve: Approve | bool = False,
         at_cap: OnCap = "stop",
+        control: RunControl | None = None,
+        listeners: Iterable[Listener] = (),
     ) -> Run:
         """Check, rehearse and begin a plan; return its run when it is under way.
 
-        :param plan: its text, a file, or a saved plan's name.
-        :param kit: a kit to have beside those whose words the plan uses. :param target: what the kits work on.
-        :param cap: the budget in credits, the configured one when ``None``.
-        :param repeat: the n-th repeat of the job draws answers of its own.
-        :param refresh: ask the workers' questions again, also those that the ledger has answers to.
-        :param approve: decides where the gate holds the plan; ``True`` approves.
-        :param at_cap: ``stop`` there, or ``wait`` for a raise.
-        :raises PlanRefused: by the check, the rehearsal or the gate. :raises PlanHeld: it needs approval and got none.
-        :raises Misuse: there is no such plan, a kit lacks its target, or a target its kit; or a value that is given
-            cannot be used.
+        It is :meth:`propose` and :meth:`begin`, where the parameters are explained and what is raised.
         """
-        loom = self.loom
-        given_choice("at_cap", at_cap, get_args(OnCap))
-        credit_cap = loom.settings.cap if cap is None else given_credits("cap", cap)
-        source, name = self._plan(plan)
-        path = _resolved(target)
-        if kit is None:
-            check_target(loom.registry, loom.settings, source, name, path, "`target`")
-        elif not path:
-            raise Misuse(f"the kit {kit} has nothing to work on; say what with `target`")
-        kits = kits_in(loom.registry, loom.settings, source)
-        if kit is not None and kit not in [one.name for one in kits]:
-            kits = (*kits, loom.registry.get("kit", kit, Kit))
-        works = {one.name: await asyncio.to_thread(one.open, path, {}) for one in kits} if path else {}
-        job = Job(
-            title=title or name,
-            kits=kits,
-            works=works,
-            target=visible(path),
-            plan=plan_hash(source),
-            args=given_args({} if args is None else args),
-            cap=credit_cap,
-            repeat=given_count("repeat", repeat) - 1,
-            refresh=refresh,
-            facts=target_facts(path, visible(path)),
+        given_at_cap(at_cap)
+        proposal = await self.propose(
+            plan, kit=kit, target=target, args=args, cap=cap, title=title, repeat=repeat, refresh=refresh
         )
-        return await self._price_and_begin(job, source, name, approve, at_cap)
+        return await self.begin(proposal, approve=approve, at_cap=at_cap, control=control, listeners=listeners)
 
     async def resume(
         self,
@@ -189,171 +164,229 @@ class Planloom:
         cap: float | None = None,
         workers: int | None = None,
         args: Mapping[str, Any] | None = None,
-        plan: str | os.PathLike[str] | None = None,
+        plan: GivenPlan | None = None,
         as_new_run: bool = False,
         release_uncertain: bool = False,
         approve: Approve | bool = False,
         at_cap: OnCap = "stop",
+        control: RunControl | None = None,
+        listeners: Iterable[Listener] = (),
     ) -> Run:
-        """Go on with a run that is not whole; what is answered is not asked again.
+        """Go on with a run that is not whole, and return it when it is under way; see :meth:`reopen`.
 
-        :param cap: its budget from now on, in credits. :param workers: how many workers it may have from now on.
-        :param args: arguments, and ``plan`` the plan, as they are now; with ``as_new_run`` they may be others.
-        :param release_uncertain: free what calls of unknown outcome keep charged, also where nothing else is missing.
-        :raises JournalDiverged: it is not what its record says, and ``as_new_run`` is not said.
+        :param as_new_run: make a new run of what is there now; see :meth:`renew`.
         :raises Misuse: somebody drives it, or nothing is missing; or a value that is given cannot be used.
         """
-        loom, store = self.loom, self.loom.store
-        given_choice("at_cap", at_cap, get_args(OnCap))
-        credit_cap = None if cap is None else given_credits("cap", cap)
-        workers = None if workers is None else given_count("workers", workers)
-        args = None if args is None else given_args(args)
-        row = find_run(store, run_id)
-        source = None if plan is None else self._plan(plan)[0]
+        given_at_cap(at_cap)
+        changed: dict[str, Any] = {"cap": cap, "workers": workers, "args": args, "plan": plan}
         if as_new_run:
-            job = await asyncio.to_thread(job_of, loom.registry, row, args)
-            new_cap = cap_of(store, row) if credit_cap is None else credit_cap
-            return await self._begin_anew(job, source or row.plan, row.title, new_cap, approve, at_cap)
-        check_resumable(store, row, workers or loom.settings.workers)
-        if release_uncertain:
-            for call in store.uncertain_calls(row.budget):
-                await store.release(call.call_id)
-        if await asyncio.to_thread(lacks_nothing, loom.registry, loom.settings, store, row, args=args, source=source):
-            raise Misuse(f"the run {row.id} is whole and nothing is missing; `replay` gives its result again")
-        reopened = await asyncio.to_thread(
-            reopen, loom.registry, loom.settings, store, row, args=args, source=source, workers=workers
-        )
-        job = reopened.job if credit_cap is None else attrs.evolve(reopened.job, cap=credit_cap)
-        if unapproved(row):
-            job = await self._approved(job, row, approve)
-        return await self._begin(
-            job,
-            reopened.source,
-            program=reopened.program,
-            former=reopened.former,
-            planned=reopened.planned,
-            workers=reopened.workers,
-            roles=reopened.roles,
-            on_cap=at_cap,
-        )
-
-    async def _approved(self, job: Job, row: RunRow, approve: Approve | bool) -> Job:
-        """Return the job of a run that nobody approved yet, with its approval."""
-        room = attrs.evolve(room_for(self.loom, job, row.plan, row.budget), recorded={})
-        priced = await self._priced(job, row.plan, row.title, room)
-        decision = await self._decide(job, priced, room, approve, row)
-        return attrs.evolve(job, facts={"decision": attrs.asdict(decision)})
+            proposal: Proposal | None = await self.renew(run_id, **changed)
+        else:
+            proposal = await self.reopen(run_id, **changed, release_uncertain=release_uncertain)
+        if proposal is None:
+            whole = self.run(run_id).id
+            raise Misuse(f"the run {whole} is whole and nothing is missing; `replay` gives its result again")
+        return await self.begin(proposal, approve=approve, at_cap=at_cap, control=control, listeners=listeners)
 
     async def replay(self, run_id: str) -> Replayed:
-        """Play a run again from what is stored, asking nothing and writing nothing."""
-        return await replay_run(self.loom, find_run(self.loom.store, run_id))
+        """Play a run again from what is stored, asking nothing and writing nothing.
 
-    def _plan(self, plan: str | os.PathLike[str]) -> tuple[str, str]:
-        """Return a plan's text and name."""
-        loom = self.loom
-        known = saved_plans(loom.registry.all("kit", Kit).values(), loom.settings)
-        if isinstance(plan, str) and plan in known:
-            return known[plan].source, plan
-        if isinstance(plan, str) and (not plan.strip() or "\n" in plan or "=" in plan):
-            return plan, "plan"
-        path = Path(plan)
-        try:
-            return text_of(path), path.stem
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            saved = did_you_mean(str(plan), known)
-            raise Misuse(
-                f"cannot read the plan {path}: {reason}; name a plan file or a saved plan ({saved}), or give its text"
-            ) from error
+        :raises Misuse: it never ran. :raises PlanRefused: its plan fails the check now.
+        """
+        from .replaying import replay_run
 
-    async def _begin_anew(
-        self, job: Job, source: str, name: str, cap: int, approve: Approve | bool, at_cap: OnCap
+        return await replay_run(self.loom, find_run(self.store, run_id))
+
+    # --- the same in two: what a run would be, and that it begins
+
+    async def propose(
+        self,
+        plan: GivenPlan,
+        *,
+        kit: str | None = None,
+        target: str | os.PathLike[str] | None = None,
+        args: Mapping[str, Any] | None = None,
+        cap: float | None = None,
+        title: str | None = None,
+        repeat: int = 1,
+        refresh: bool = False,
+    ) -> Proposal:
+        """Check and rehearse a plan, and hear the gate, with nothing asked, paid or stored.
+
+        :param plan: its text, a file, a saved plan's name, or a :class:`Plan`.
+        :param kit: a kit to have beside those whose words the plan uses. :param target: what the kits work on.
+        :param args: its arguments, which are kept as JSON.
+        :param cap: the budget in credits, the configured one when ``None``. :param title: what to call the run.
+        :param repeat: the n-th repeat of the job draws answers of its own.
+        :param refresh: ask the workers' questions again, also those that the ledger has answers to.
+        :raises PlanRefused: the check found problems.
+        :raises Misuse: there is no such plan, a kit lacks its target, or a target its kit; or a value that is given
+            cannot be used.
+        """
+        from ._given_job import given_job
+        from ._in_thread import in_thread
+
+        given = plan_given(self.registry, self.settings, plan)
+        wanted: dict[str, Any] = {"kit": kit, "target": target, "args": args, "cap": cap}
+        wanted |= {"title": title, "repeat": repeat, "refresh": refresh}
+        return await self.propose_job(await in_thread(given_job, self.registry, self.settings, given, **wanted), given)
+
+    async def propose_job(self, job: Job, plan: Plan, *, planned: Planned | None = None) -> Proposal:
+        """Do what :meth:`propose` does for a job that is made already.
+
+        :param planned: how the lead came to the plan, where it wrote it: what that cost is paid from the same budget.
+        :raises PlanRefused: the check found problems.
+        """
+        from ._proposals import propose
+
+        if planned is None:
+            return await propose(self.loom, job, plan)
+        return await propose(self.loom, job, plan, books=planned.books, planned=planned.written.spent)
+
+    async def reopen(
+        self,
+        run_id: str,
+        *,
+        cap: float | None = None,
+        workers: int | None = None,
+        args: Mapping[str, Any] | None = None,
+        plan: GivenPlan | None = None,
+        release_uncertain: bool = False,
+    ) -> Proposal | None:
+        """Return a run ready to go on, or ``None`` when nothing is missing; what is answered is not asked again.
+
+        It is priced where nobody approved it yet.
+
+        :param cap: its budget from now on, in credits. :param workers: how many workers it may have from now on.
+        :param args: arguments, and ``plan`` the plan, as they are now.
+        :param release_uncertain: free what calls of unknown outcome keep charged, also where nothing else is missing.
+        :raises JournalDiverged: it is not what its record says. :raises PlanRefused: its plan was refused.
+        :raises Misuse: somebody drives it, or it cannot go on; or a value that is given cannot be used.
+        """
+        from ._going_on import propose_going_on
+
+        changed = self._changed(cap, workers, args)
+        source = None if plan is None else plan_given(self.registry, self.settings, plan).source
+        row = find_run(self.store, run_id)
+        return await propose_going_on(self.loom, row, source=source, release_uncertain=release_uncertain, **changed)
+
+    async def renew(
+        self,
+        run_id: str,
+        *,
+        cap: float | None = None,
+        workers: int | None = None,
+        args: Mapping[str, Any] | None = None,
+        plan: GivenPlan | None = None,
+    ) -> Proposal:
+        """Return a new run of an earlier one's job as that is now, which reuses every answer that still fits.
+
+        The parameters are those of :meth:`reopen`, where arguments and plan may be others than the earlier run's.
+
+        :raises PlanRefused: the check found problems. :raises Misuse: a value that is given cannot be used.
+        """
+        from ._going_on import propose_anew
+
+        changed = self._changed(cap, workers, args)
+        given = None if plan is None else plan_given(self.registry, self.settings, plan)
+        return await propose_anew(self.loom, find_run(self.store, run_id), plan=given, **changed)
+
+    def _changed(self, cap: float | None, workers: int | None, args: Mapping[str, Any] | None) -> dict[str, Any]:
+        return {
+            "cap": None if cap is None else given_credits("cap", cap),
+            "workers": None if workers is None else given_count("workers", workers),
+            "args": None if args is None else given_args(args),
+        }
+
+    async def begin(
+        self,
+        proposal: Proposal,
+        *,
+        approve: Approve | bool = False,
+        at_cap: OnCap = "stop",
+        control: RunControl | None = None,
+        listeners: Iterable[Listener] = (),
     ) -> Run:
-        """Begin a new run of an earlier one's job, which reuses every answer that still fits."""
-        job = attrs.evolve(
-            job,
-            plan=plan_hash(source) if job.plan else "",
-            cap=cap,
-            refresh=False,
-        )
-        return await self._price_and_begin(job, source, name, approve, at_cap)
+        """Begin a run, or go on with it; return it when it is under way.
 
-    async def _price_and_begin(self, job: Job, source: str, name: str, approve: Approve | bool, at_cap: OnCap) -> Run:
-        room = attrs.evolve(room_for(self.loom, job, source), recorded={})
-        priced = await self._priced(job, source, name, room)
-        decision = await self._decide(job, priced, room, approve)
-        job = attrs.evolve(job, facts={**job.facts, **priced.as_facts(), "decision": attrs.asdict(decision)})
-        roles = require_roles(self.loom.settings, priced.rehearsal)
-        return await self._begin(job, source, program=priced.program, roles=roles, on_cap=at_cap)
+        :param approve: decides where the gate holds the plan; ``True`` approves.
+        :param at_cap: ``stop`` there, or ``wait`` for a raise.
+        :param control: a hand on the run from before it begins. :param listeners: hear its events as they happen.
+        :raises PlanRefused: by the rehearsal or the gate. :raises PlanHeld: it needs approval and got none; either is
+            stored, with the reason.
+        :raises Misuse: another process drives it.
+        """
+        from ._proposals import approved, start_of
 
-    async def _priced(self, job: Job, source: str, name: str, room: Room) -> PricedPlan:
-        loom = self.loom
-        vocabulary = build_vocabulary(loom.registry, loom.settings, job.kits)
-        return await asyncio.to_thread(
-            price_plan,
-            source,
-            vocabulary,
-            registry=loom.registry,
-            settings=loom.settings,
-            works=job.works,
-            room=room,
-            args=job.args,
-            name=name,
-        )
+        given_at_cap(at_cap)
+        proposal = await approved(self.loom, proposal, approve)
+        control, start = control or RunControl(), start_of(self.loom, proposal)
+        driven = self.loom.run(**start, on_cap=at_cap, listeners=tuple(listeners), control=control)
+        return Run(self, await self.driving.begin(driven, control))
 
-    async def _decide(
-        self, job: Job, priced: PricedPlan, room: Room, approve: Approve | bool, held: RunRow | None = None
-    ) -> Decision:
-        decision = decide(self.loom.registry, self.loom.settings, priced.rehearsal, room)
-        if decision.verdict == "held" and (approve if isinstance(approve, bool) else approve(priced, decision)):
-            decision = attrs.evolve(decision, verdict="approved", who="person")
-        if decision.verdict == "approved":
-            return decision
-        reason = f"the plan is {decision.verdict}: {decision.reason}"
-        if held is None:
-            job = attrs.evolve(job, facts={**job.facts, "decision": attrs.asdict(decision)})
-            await self.loom.keep_unrun(job, priced.source, decision.verdict, reason)
-        if decision.verdict == "refused":
-            raise PlanRefused(reason)
-        raise PlanHeld(f"{reason}; approve it with `approve`, here or when the run is resumed")
+    async def keep(self, proposal: Proposal | Planned, reason: str) -> Run:
+        """Store a run that is held or refused, or whose lead wrote no plan that will do, with the reason."""
+        from ._proposals import Proposal, keep
+        from .planning import keep_refused
 
-    async def _begin(self, job: Job, source: str, *, program: Any, **options: Any) -> Run:
-        """Drive a run in a task; return when it is under way, or raise why it cannot be."""
-        control = RunControl()
-        task = asyncio.ensure_future(self.loom.run(job, program, source, control=control, **options))
-        self._going_on[task] = control
-        task.add_done_callback(self._ended)
-        begun = asyncio.ensure_future(control.begun.wait())
-        try:
-            await asyncio.wait({task, begun}, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            control.cancel()
-            raise
-        finally:
-            begun.cancel()
-            if control.begun.is_set():
-                self._driven[control.run_id] = (control, task)
-        if task.done():
-            task.result()
-        return Run(self, control.run_id)
+        if isinstance(proposal, Proposal):
+            return Run(self, await keep(self.loom, proposal, reason))
+        return Run(self, await keep_refused(self.loom, proposal, reason))
 
-    def _ended(self, task: asyncio.Task[Outcome]) -> None:
-        del self._going_on[task]
-        if not task.cancelled():
-            task.exception()  # who began it may have gone
+    async def leave(self, proposal: Proposal) -> Run:
+        """Store a run that may begin, for another process to drive it, as ``planloom resume`` does."""
+        from ._proposals import leave
 
-    # --- what is driven here
+        return Run(self, await leave(self.loom, proposal))
 
-    def driven(self, run_id: str) -> tuple[RunControl, asyncio.Task[Outcome]] | None:
-        """Return the hand on a run that was started here, and its task; ``None`` for any other."""
-        return self._driven.get(run_id)
+    async def rehearse(
+        self,
+        plan: GivenPlan,
+        *,
+        kit: str | None = None,
+        target: str | os.PathLike[str] | None = None,
+        args: Mapping[str, Any] | None = None,
+        cap: float | None = None,
+        takes: int | None = None,
+    ) -> Rehearsal:
+        """Return what a plan would need, whatever the gate says of it; the parameters are those of :meth:`propose`.
 
-    def cancel_all(self) -> None:
-        """Cancel all runs that were started here and go on."""
-        for control in list(self._going_on.values()):
-            if control.abort.reason is None:  # to cancel one twice would cut its calls off
-                control.cancel()
+        Where no model is configured it counts with the default prices.
 
-    async def ended(self) -> None:
-        """Wait until all runs that were started here have ended."""
-        await asyncio.gather(*self._going_on, return_exceptions=True)
+        :param takes: how many rehearsals; by default twenty, and fewer for large plans.
+        """
+        from ._rehearsing import rehearse_given
+
+        given = plan_given(self.registry, self.settings, plan)
+        wanted = {"kit": kit, "target": target, "args": args, "cap": cap}
+        return await rehearse_given(self.loom, given, takes, wanted)
+
+    # --- jobs whose plan a lead writes
+
+    def may_spend(self, job: Job) -> int:
+        """Return what a job may spend in all, in micro-credits: its cap, or what the store's leaves for it."""
+        from ._room import room_for
+
+        return room_for(self.loom, job, "").budget
+
+    async def write_plan(
+        self,
+        job: Job,
+        kit: Kit,
+        sheet: str,
+        *,
+        budget: int | None = None,
+        anew: bool = False,
+        control: RunControl | None = None,
+    ) -> Planned:
+        """Have the lead write the plan of a job, unless it has written one for this job and no higher budget.
+
+        :param kit: whose prompt the lead gets, and ``sheet`` the facts.
+        :param budget: what the sheet names, in micro-credits, where it is not the job's cap.
+        :param anew: have another one written all the same. :param control: cancels it.
+        :raises RunAborted: the lead cannot be asked, or it was cancelled. :raises ModelError: it gave no answer.
+        """
+        from .planning import plan_job
+
+        named = job.cap if budget is None else budget
+        return await plan_job(self.loom, job, kit, sheet, named, control or RunControl(), anew=anew)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ._errors import Misuse
-from .stores import Store
+from ._run_handle import Run
 
 __all__ = ["log_path", "start_driver", "wait_until_driven"]
 
@@ -43,16 +44,15 @@ def start_driver(log: Path, arguments: Sequence[str]) -> subprocess.Popen[bytes]
         raise Misuse(f"cannot write the log {log}: {error.strerror}; keep the store elsewhere with --store") from error
 
 
-def wait_until_driven(store: Store, run_id: str, driver: subprocess.Popen[bytes], status: str) -> int | None:
+async def wait_until_driven(run: Run, driver: subprocess.Popen[bytes], status: str) -> int | None:
     """Wait until the driver has taken the run, or ended; return its exit code if it ended.
 
     :param status: the run's before. A slow machine is not waited for longer than some seconds.
     """
     until = time.monotonic() + _LONGEST_START_S
     while driver.poll() is None and time.monotonic() < until:
-        row = store.run(run_id)
-        if row is None or row.status != status or store.driver(run_id) is not None:
+        if run.record.status != status or run.driven:
             # The process outlives this one, and is nobody's child then.
             return None
-        time.sleep(_POLL_S)
+        await asyncio.sleep(_POLL_S)
     return driver.poll()

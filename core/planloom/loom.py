@@ -19,6 +19,7 @@ from ._budget_line import OnCap
 from ._errors import RunTaken
 from ._execution import Execution
 from ._lanes import Lanes
+from ._opened_store import opened_store
 from ._start import Start
 from .clients import ClientPlugin, ModelClient
 from .control import RunControl
@@ -30,7 +31,7 @@ from .money import Spent
 from .outcomes import Outcome
 from .plugins import Registry
 from .settings import Settings
-from .stores import RunRow, Store, StorePlugin
+from .stores import RunRow, Store
 
 __all__ = ["Job", "Loom", "Outcome", "RunControl", "ending_of", "open_loom", "plan_hash", "run_id_of"]
 
@@ -83,9 +84,9 @@ class Loom:
             return {}
         return self.store.journal(before.id)
 
-    def recall(self, job: Job, name: str, key: str) -> Any:
-        """Return what an earlier run of this job worked out under this name from the same key, or ``None``."""
-        found = (row.facts.get("worked_out", {}).get(name) for row in self.store.runs(_RUNS_LOOKED_AT, job.key))
+    def recall(self, job_key: str, name: str, key: str) -> Any:
+        """Return what an earlier run of a job worked out under this name from the same key, or ``None``."""
+        found = (row.facts.get("worked_out", {}).get(name) for row in self.store.runs(_RUNS_LOOKED_AT, job_key))
         return next((kept["value"] for kept in found if kept and kept["key"] == key), None)
 
     async def remember(self, run_id: str, name: str, key: str, value: Any) -> None:
@@ -174,13 +175,9 @@ async def open_loom(registry: Registry, settings: Settings, *, read_only: bool =
     :param read_only: nothing is to be written, so that a store which cannot be written will do.
     :raises StoreError: the store cannot be opened.
     """
-    plugin = registry.get("store", settings.store_kind, StorePlugin)
-    store = plugin.opened(settings.store_path, read_only=read_only)
-    loom = Loom(registry, settings, store)
-    try:
-        if settings.store_cap is not None and not read_only:
-            await store.configure_cap(settings.store_cap)
-        yield loom
-    finally:
-        await loom.close()
-        await store.close()
+    async with opened_store(registry, settings, read_only=read_only) as store:
+        loom = Loom(registry, settings, store)
+        try:
+            yield loom
+        finally:
+            await loom.close()

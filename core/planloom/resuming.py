@@ -9,7 +9,6 @@ role that never had an answer in the run may be mended: nothing can be mixed.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
@@ -18,7 +17,7 @@ import attrs
 
 from planlang import Program
 
-from ._errors import JournalDiverged, Misuse, PlanRefused, UnknownNameError
+from ._errors import JournalDiverged, Misuse, PlanRefused
 from .data_classes import frozen
 from .former import Former, read_former
 from .job import Job, books_of, job_facts
@@ -30,6 +29,7 @@ from .saved_plans import plans_called
 from .settings import Settings
 from .status import driven_text, status_now
 from .stores import RunRow, Store
+from .targets import target_of
 from .words import build_vocabulary
 
 __all__ = [
@@ -37,12 +37,9 @@ __all__ = [
     "cap_of",
     "changed_since",
     "check_resumable",
-    "find_run",
     "job_of",
     "lacks_nothing",
     "reopen",
-    "target_facts",
-    "target_of",
     "unapproved",
 ]
 
@@ -50,7 +47,6 @@ Difference = tuple[str, Any, Any]
 
 _GONE = "(none)"
 _HASH_SHOWN = 12
-_CANDIDATES_SHOWN = 20
 
 
 @frozen(kw_only=True)
@@ -68,34 +64,6 @@ class Reopened:
     roles: tuple[str, ...]
     workers: int
     planned: Spent
-
-
-def find_run(store: Store, run_id: str) -> RunRow:
-    """Return a run's row.
-
-    :param run_id: its id, or the beginning of its id alone. A whole id stands for its run, also where others go on
-        from it.
-    :raises UnknownNameError: there is no such run.
-    :raises Misuse: the ids of several begin so.
-    """
-    row = store.run(run_id)
-    if row is None and run_id:
-        begun_so = store.run_ids(run_id, _CANDIDATES_SHOWN + 1)
-        if len(begun_so) > 1:
-            more = ", and more" if len(begun_so) > _CANDIDATES_SHOWN else ""
-            raise Misuse(
-                f"the ids of several runs begin with `{run_id}`: {', '.join(begun_so[:_CANDIDATES_SHOWN])}{more}; "
-                "write as much of the id as tells the run from the others"
-            )
-        row = store.run(begun_so[0]) if begun_so else None
-    if row is None:
-        raise UnknownNameError(
-            "run",
-            run_id,
-            [known.id for known in store.runs(200)],
-            f"the store {store.where} has none: go to the folder where it was begun, or name its store with --store",
-        )
-    return row
 
 
 def check_resumable(store: Store, row: RunRow, workers: int) -> None:
@@ -182,16 +150,6 @@ def job_of(registry: Registry, row: RunRow, args: Mapping[str, Any] | None = Non
         repeat=facts.get("repeat", 0),
         refresh=facts.get("refresh", False),
     )
-
-
-def target_of(facts: Mapping[str, Any]) -> str:
-    """Return the path that a run's work was opened from; its name in the record may be a readable form of it."""
-    return os.fsdecode(bytes.fromhex(facts["target_bytes"])) if "target_bytes" in facts else str(facts["target"])
-
-
-def target_facts(path: str, shown: str) -> dict[str, Any]:
-    """Return what a run keeps to open its work again, where a path's readable form is not the path."""
-    return {} if path == shown else {"target_bytes": os.fsencode(path).hex()}
 
 
 def reopen(

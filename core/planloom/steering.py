@@ -12,7 +12,6 @@ import attrs
 
 from ._errors import Misuse
 from .control import CANCEL, DRAIN_S
-from .job import books_of
 from .money import credits_of, show_credits
 from .status import ENDED, status_now
 from .stores import Books, Event, RunRow, Store
@@ -96,6 +95,8 @@ async def raise_cap(store: Store, row: RunRow, cap: int) -> Books:
 
     :raises Misuse: the cap is not higher, or the run will spend nothing any more.
     """
+    from .job import books_of  # brings all that runs one
+
     status = status_now(store, row)
     if status in ENDED and status not in ("failed", "cancelled"):
         raise Misuse(

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 from rich.console import Console, Group
@@ -17,16 +17,18 @@ from rich.text import Text
 from ._budget_line import AT_THE_BUDGET
 from ._errors import PlanHeld, PlanRefused
 from ._phases import Phases
+from .control import RunControl
 from .gates import Decision, held_advice
-from .job import is_plan_fault
-from .jobs import PricedPlan
 from .listeners import Listener
-from .loom import Outcome, RunControl
 from .money import micro_of, show_credits
 from .processes import seldom_collected
-from .rehearsal import Rehearsal
 from .stores import Event
 from .wording import counted
+
+if TYPE_CHECKING:
+    from .jobs import PricedPlan
+    from .outcomes import Outcome
+    from .rehearsal import Rehearsal
 
 __all__ = [
     "EventLines",
@@ -127,6 +129,8 @@ def _paid(outcome: Outcome) -> str:
 
 
 def _way_on(outcome: Outcome) -> list[str]:
+    from .job import is_plan_fault  # brings all that runs one, which is there by now
+
     if outcome.status == "runaway":
         return [f"`planloom resume {outcome.run_id} --workers N` goes on with more of them, and asks nothing twice"]
     if outcome.status == "failed" and not outcome.holes and is_plan_fault(outcome.error):

@@ -8,18 +8,19 @@ from pathlib import Path
 import attrs
 from rich.console import Console
 
-from planloom import Misuse, PlanloomError, PlanRefused
+from planloom import Misuse, Plan, PlanloomError, PlanRefused
 from planloom.clients import ModelError
 from planloom.data_classes import frozen
-from planloom.desk import JobDesk, OnCap
-from planloom.jobs import PricedPlan, fact_sheet
+from planloom.desk import JobDesk, OnCap, Proposal
+from planloom.jobs import fact_sheet
 from planloom.lead import WrittenPlan
 from planloom.loom import Job, Outcome, RunControl
 from planloom.money import show_credits
+from planloom.planning import Planned
 from planloom.plugins import Registry
-from planloom.resuming import target_facts
 from planloom.saved_plans import plan_named, saved_plans
 from planloom.settings import Settings
+from planloom.targets import target_facts
 from planloom_code import shown_path
 
 from .kit import AUDIT
@@ -61,7 +62,7 @@ def plan_audit(
     options: AuditOptions,
     console: Console,
     confirm: Callable[[str], bool],
-) -> tuple[JobDesk, PricedPlan]:
+) -> tuple[JobDesk, Proposal]:
     """Plan the audit of a tree and have the plan approved; return it at the desk that runs it. Call it where no event
     loop is running.
 
@@ -92,7 +93,6 @@ def plan_audit(
     desk = JobDesk(
         registry=registry,
         settings=settings,
-        job=job,
         console=console,
         confirm=confirm,
         yes=options.yes,
@@ -101,40 +101,43 @@ def plan_audit(
     for_lead = "--new-plan asks" if options.new_plan else "--job is told to" if options.text else ""
     if for_lead and options.plan is None and not _has_lead(settings):
         raise Misuse(f"{for_lead} the lead, and none is configured; leave it out, or name a model for the role `lead`")
-    may_spend = desk.may_spend()
+    may_spend = desk.may_spend(job)
     sheet = fact_sheet(registry, settings, works, may_spend)
-    desk.job = attrs.evolve(desk.job, facts={"sheet": sheet, **desk.job.facts})
+    job = attrs.evolve(job, facts={"sheet": sheet, **job.facts})
     asks_lead = options.plan is None and _has_lead(settings)
-    written = _written(desk, sheet, may_spend, options.new_plan) if asks_lead else None
-    priced = _priced(desk, options, written)
-    desk.approve(priced)
-    return desk, priced
+    planned = _planned(desk, job, sheet, may_spend, options.new_plan) if asks_lead else None
+    proposal = _proposed(desk, job, options, planned)
+    desk.show(proposal)
+    return desk, desk.approve(proposal)
 
 
-def run_audit(desk: JobDesk, priced: PricedPlan) -> Outcome:
+def run_audit(desk: JobDesk, proposal: Proposal) -> Outcome:
     """Run an approved audit; say what it has found so far."""
-    return desk.run(priced, found=_found)
+    return desk.run(proposal, found=_found)
 
 
-def _written(desk: JobDesk, sheet: str, may_spend: int, anew: bool) -> WrittenPlan:
+def _planned(desk: JobDesk, job: Job, sheet: str, may_spend: int, anew: bool) -> Planned:
     try:
-        return desk.write(AUDIT, sheet, budget=may_spend, anew=anew)
+        return desk.write(job, AUDIT, sheet, budget=may_spend, anew=anew)
     except ModelError as error:
         raise PlanloomError(
             f"the lead wrote no plan: {error}; run the same command again later, or a saved plan with --plan fixed"
         ) from error
 
 
-def _priced(desk: JobDesk, options: AuditOptions, written: WrittenPlan | None) -> PricedPlan:
-    name, source = ("lead", written.source) if written else _named(desk, options.plan)
-    attempts = [attrs.asdict(attempt) for attempt in (written.attempts if written else ())]
-    desk.job = attrs.evolve(desk.job, facts={**desk.job.facts, "plan_name": name, "planning": attempts})
+def _proposed(desk: JobDesk, job: Job, options: AuditOptions, planned: Planned | None) -> Proposal:
+    written = planned.written if planned is not None else None
+    name, source = ("lead", written.source) if written is not None else _named(desk, options.plan)
+    attempts = [attrs.asdict(attempt) for attempt in (written.attempts if written is not None else ())]
+    job = planned.job if planned is not None else job
+    job = attrs.evolve(job, facts={**job.facts, "plan_name": name, "planning": attempts})
     if source is None:
-        assert written is not None
-        reason = _no_plan(written, desk.job.cap)
-        desk.keep_unrun(written.attempts[-1].source, "refused", reason)
+        assert planned is not None
+        reason = _no_plan(planned.written, job.cap)
+        desk.keep(attrs.evolve(planned, job=job), reason)
         raise PlanRefused(reason)
-    return desk.price(source, name)
+    plan = Plan(source, name)
+    return desk.do(lambda loom: loom.propose_job(job, plan, planned=planned))
 
 
 def _found(control: RunControl) -> str:

@@ -84,7 +84,6 @@ def audit(
     Without a model configured it runs on offline rules: free, and nothing leaves this machine.
     """
     from .auditing import AuditOptions, plan_audit, run_audit
-    from .kit import AUDIT
     from .work import open_work
 
     settings = with_approval(app.settings, approve_up_to)
@@ -119,7 +118,7 @@ def audit(
     desk, chosen = plan_audit(app.registry, settings, work, options, console, confirm)
     if detach:
         return begin_detached(app, desk.leave(chosen), at_cap)
-    return wrap_up(desk, run_audit(desk, chosen), AUDIT.name)
+    return wrap_up(desk, chosen, run_audit(desk, chosen))
 
 
 def _check_together(wide_with_models: bool, new_plan: bool, text: str, plan: str | None) -> None:

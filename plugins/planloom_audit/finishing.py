@@ -22,7 +22,7 @@ from planloom.kits import Finished
 from planloom.money import micro_of, show_credits
 from planloom.outcomes import Outcome
 from planloom.plugins import Registry
-from planloom.resuming import target_of
+from planloom.targets import target_of
 from planloom.terminal import outcome_line
 from planloom.visible import visible
 from planloom.wording import counted

@@ -331,13 +331,13 @@ def test_how_a_run_of_another_process_ended_is_read_from_its_record(play: Play, 
 @pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documents are not beside these tests")
 def test_the_code_of_the_how_to_runs(play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (ROOT / "docs/how-to/use-from-python.md").read_text()
-    first, second = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    first, second, third = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     monkeypatch.chdir(tmp_path)
 
     async def scenario(loom: Planloom, server: LoopbackServer) -> None:
         def run_page() -> dict[str, Any]:
             names: dict[str, Any] = {}
-            exec(first + second, names)
+            exec(first + second + third, names)
             return names
 
         names = await asyncio.to_thread(run_page)
@@ -346,6 +346,10 @@ def test_the_code_of_the_how_to_runs(play: Play, tmp_path: Path, monkeypatch: py
         assert outcome.status == "completed"
         again, equal = await asyncio.to_thread(lambda: asyncio.run(names["go_on"](outcome.run_id)))
         assert (again.holes, len(again.result), equal) == (0, 3, True)
+        within = await asyncio.to_thread(lambda: asyncio.run(names["within"](TWENTY.replace("20", "400"), 100)))
+        assert within.status == "completed"
+        assert await asyncio.to_thread(lambda: asyncio.run(names["within"](TWENTY.replace("20", "500"), 1))) is None
+        assert loom.runs()[0].record.error == "it costs more than was said"
 
     answers: list[Any] = [refused()]
     play(lambda request: answers.pop() if answers else echo(request), scenario)

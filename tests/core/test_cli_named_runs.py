@@ -8,8 +8,8 @@ from pathlib import Path
 import attrs
 import pytest
 
+from planloom._named_runs import find_run
 from planloom.cli import main
-from planloom.resuming import find_run
 from planloom.stores import RunRow
 from planloom.testing.folders import look_into
 from planloom.testing.store_samples import a_run

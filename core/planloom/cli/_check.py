@@ -11,7 +11,7 @@ import click
 
 from planlang import check as check_source
 from planloom._errors import Misuse
-from planloom.data_classes import frozen
+from planloom._given_plan import Plan
 from planloom.kits import Kit
 from planloom.saved_plans import plan_named, saved_plans
 from planloom.visible import visible
@@ -23,7 +23,7 @@ from .app import App, settings_command
 if TYPE_CHECKING:
     from planlang import Problem
 
-__all__ = ["GivenPlan", "check", "given_plan", "plan_argument"]
+__all__ = ["check", "given_plan", "plan_argument"]
 
 # Not a `Path`, which takes `./fixed` for `fixed`: the one is a file, the other may be a saved plan.
 plan_argument = click.argument("plan", metavar="PLAN", type=click.Path())
@@ -31,29 +31,18 @@ _STANDARD_INPUT = "-"
 _LONGEST_BYTES = 1_000_000
 
 
-@frozen
-class GivenPlan:
-    """A plan that a person named.
-
-    :ivar name: what it is called in messages.
-    """
-
-    source: str
-    name: str
-
-
-def given_plan(app: App, given: str) -> GivenPlan:
+def given_plan(app: App, given: str) -> Plan:
     """Return the plan that a person names: a file, a saved plan, or `-` for standard input.
 
     :raises Misuse: there is none of that name or two, or it is no readable text of at most a megabyte.
     """
     if given == _STANDARD_INPUT:
-        return GivenPlan(_read_plan(given, "standard input"), "standard input")
+        return Plan(_read_plan(given, "standard input"), "standard input")
     saved = plan_named(given, saved_plans(app.registry.all("kit", Kit).values(), app.settings))
     if saved is not None:
-        return GivenPlan(saved.source, saved.name)
+        return Plan(saved.source, saved.name)
     name = str(Path(given))
-    return GivenPlan(_read_plan(given, name), name)
+    return Plan(_read_plan(given, name), name)
 
 
 def _read_plan(given: str, name: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,35 +14,21 @@ import attrs
 import click
 from rich.text import Text
 
-from planloom._budget_line import OnCap
 from planloom._errors import Misuse
-from planloom.api import open_with
+from planloom._given_plan import Plan
+from planloom.api import Planloom, open_with
 from planloom.data_classes import frozen
-from planloom.desk import JobDesk
-from planloom.job import books_of, plan_hash
-from planloom.jobs import PricedPlan, require_roles
-from planloom.loom import Job
-from planloom.money import show_credits
-from planloom.resuming import (
-    Reopened,
-    cap_of,
-    check_resumable,
-    find_run,
-    job_of,
-    lacks_nothing,
-    reopen,
-    target_of,
-    unapproved,
-)
+from planloom.desk import Proposal
+from planloom.money import credits_of, show_credits
 from planloom.status import uncertain_text
-from planloom.stores import RunRow, Store
+from planloom.stores import UncertainCall
 from planloom.terminal import interactive
 from planloom.trust import require_trust
 from planloom.wording import counted
 
-from ._check import GivenPlan, given_plan
-from .app import CREDITS, App, app_command, argument_options, opened_store, read_arguments, say_console, trust_option
-from .running import approval_options, begin_detached, confirm, run_options, tell, with_approval, wrap_up
+from ._check import given_plan
+from .app import CREDITS, App, app_command, argument_options, read_arguments, say_console, trust_option
+from .running import approval_options, begin_detached, confirm, desk_of, run_options, tell, with_approval, wrap_up
 
 __all__ = ["replay", "resume"]
 
@@ -54,7 +41,7 @@ class _Wanted:
     """
 
     args: Mapping[str, Any]
-    plan: GivenPlan | None
+    plan: Plan | None
     cap: int | None
     workers: int | None
     release_uncertain: bool
@@ -65,15 +52,10 @@ class _Wanted:
     as_json: bool
     driver: str | None
 
-    @property
-    def source(self) -> str | None:
-        """The plan's text as it is given now."""
-        return None if self.plan is None else self.plan.source
-
-    @property
-    def on_cap(self) -> OnCap:
-        """What a run does at its cap."""
-        return "wait" if self.at_cap == "wait" else "stop"
+    def changed(self) -> dict[str, Any]:
+        """Return what is no longer as it was, as a run takes it that goes on."""
+        cap = None if self.cap is None else credits_of(self.cap)
+        return {"cap": cap, "workers": self.workers, "args": self.args, "plan": self.plan}
 
     def for_driver(self) -> list[str]:
         """Return the options for the process that drives a detached run; all else is done before it begins."""
@@ -115,128 +97,68 @@ def resume(
     if wanted.driver is not None:
         # The terminal that it was begun from may close.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    with opened_store(app) as store:
-        row = find_run(store, run)
-        _check_trust(app, row, trust_config)
-        job = job_of(app.registry, row, wanted.args) if wanted.as_new_run else None
-        cap = cap_of(store, row) if wanted.cap is None else wanted.cap
-        reopened = None if wanted.as_new_run else _reopened(app, store, row, wanted)
-    if job is not None:
-        return _as_new_run(app, row, attrs.evolve(job, cap=cap), wanted)
-    if reopened is None:
-        click.echo(f"{row.id} is whole: nothing is missing; `planloom replay {row.id}` gives its result again")
-        return 0
-    return _go_on(app, reopened, wanted)
-
-
-def _check_trust(app: App, row: RunRow, given: bool) -> None:
-    target = target_of(row.facts)
+    desk = desk_of(app, yes=wanted.yes, at_cap=wanted.at_cap)
+    run_id, target = desk.do(partial(_found, run=run))
     if target:
-        require_trust(app.settings, Path(target), given=given, ask=confirm if interactive() else None)
+        require_trust(app.settings, Path(target), given=trust_config, ask=confirm if interactive() else None)
+    make = _renewed if wanted.as_new_run else _reopened
+    proposal = desk.do(partial(make, run_id=run_id, wanted=wanted))
+    if proposal is None:
+        click.echo(f"{run_id} is whole: nothing is missing; `planloom replay {run_id}` gives its result again")
+        return 0
+    desk.show(proposal)
+    proposal = desk.approve(proposal)
+    if wanted.detach:
+        return begin_detached(app, desk.leave(proposal), wanted.at_cap, wanted.for_driver())
+    return wrap_up(desk, proposal, desk.run(proposal), as_json=wanted.as_json)
 
 
-def _reopened(app: App, store: Store, row: RunRow, wanted: _Wanted) -> Reopened | None:
+async def _found(loom: Planloom, *, run: str) -> tuple[str, str]:
+    """Return a run's id, and what it works on."""
+    found = loom.run(run)
+    return found.id, found.target
+
+
+async def _renewed(loom: Planloom, *, run_id: str, wanted: _Wanted) -> Proposal | None:
+    return await loom.renew(run_id, **wanted.changed())
+
+
+async def _reopened(loom: Planloom, *, run_id: str, wanted: _Wanted) -> Proposal | None:
     """Return the run ready to go on, with what is known said; ``None`` when nothing is missing."""
-    check_resumable(store, row, wanted.workers or app.settings.workers)
-    if wanted.driver not in (None, row.status):
+    run = loom.run(run_id)
+    status = run.record.status
+    if wanted.driver not in (None, status) and not run.driven:
         raise Misuse(
-            f"the run {row.id} is {row.status} by now, and was not begun; `planloom show {row.id}` tells how it is"
+            f"the run {run_id} is {status} by now, and was not begun; `planloom show {run_id}` tells how it is"
         )
-    if lacks_nothing(app.registry, app.settings, store, row, args=wanted.args, source=wanted.source):
-        asyncio.run(_settle_uncertain(store, row.budget, release=wanted.release_uncertain))
-        return None
-    reopened = reopen(
-        app.registry, app.settings, store, row, args=wanted.args, source=wanted.source, workers=wanted.workers
-    )
-    asyncio.run(_prepare(store, reopened, wanted))
-    return reopened if wanted.cap is None else attrs.evolve(reopened, job=attrs.evolve(reopened.job, cap=wanted.cap))
+    uncertain = run.uncertain
+    proposal = await loom.reopen(run_id, **wanted.changed(), release_uncertain=wanted.release_uncertain)
+    if proposal is not None:
+        _say_known(proposal)
+    _say_uncertain(uncertain, released=wanted.release_uncertain)
+    return proposal
 
 
-async def _prepare(store: Store, reopened: Reopened, wanted: _Wanted) -> None:
-    """Say what is known, release what the person says was not billed, and set the cap."""
-    former = reopened.former
-    run, budget = former.row.id, former.row.budget
-    if former.seq:
+def _say_known(proposal: Proposal) -> None:
+    """Say what is known of a run that was begun before."""
+    former = proposal.former
+    if former is not None and former.seq:
         say_console().print(
-            f"{run}: {counted(former.calls, 'question')} asked so far, {counted(len(former.versions), 'answer')} "
-            f"known, {show_credits(former.paid + reopened.planned.paid)} credits paid"
+            f"{former.row.id}: {counted(former.calls, 'question')} asked so far, "
+            f"{counted(len(former.versions), 'answer')} known, "
+            f"{show_credits(former.paid + proposal.planned.paid)} credits paid"
         )
-    await _settle_uncertain(store, budget, release=wanted.release_uncertain)
-    if wanted.cap is not None:
-        books = books_of(former.row)
-        await store.open_budget(books, wanted.cap)
-        await store.set_cap(books, wanted.cap)
 
 
-async def _settle_uncertain(store: Store, budget: str, *, release: bool) -> None:
-    """Release the calls of unknown outcome where a person says that they were not billed, else say that they are."""
-    calls = store.uncertain_calls(budget)
+def _say_uncertain(calls: Sequence[UncertainCall], *, released: bool) -> None:
+    """Say what calls of unknown outcome keep charged, or that they were released."""
     if not calls:
         return
-    if release:
-        for call in calls:
-            await store.release(call.call_id)
+    said = uncertain_text(calls, "--release-uncertain")
+    if released:
         counted_calls, charged = counted(len(calls), "call"), show_credits(sum(call.worst for call in calls))
         said = f"released {counted_calls} of unknown outcome: {charged} credits are free again"
-    else:
-        said = uncertain_text(calls, "--release-uncertain")
     say_console().print(said)
-
-
-def _desk(app: App, job: Job, wanted: _Wanted, reopened: Reopened | None = None) -> JobDesk:
-    further: dict[str, Any] = {}
-    if reopened is not None:
-        further = {"former": reopened.former, "workers": reopened.workers, "planned": reopened.planned}
-    return JobDesk(
-        registry=app.registry,
-        settings=app.settings,
-        job=job,
-        console=say_console(),
-        confirm=confirm,
-        yes=wanted.yes,
-        on_cap=wanted.on_cap,
-        **further,
-    )
-
-
-def _go_on(app: App, reopened: Reopened, wanted: _Wanted) -> int:
-    row, roles = reopened.former.row, reopened.roles
-    desk = _desk(app, reopened.job, wanted, reopened)
-    if unapproved(row):
-        priced = desk.price(reopened.source, row.title)
-        desk.approve(priced)
-        roles = require_roles(app.settings, priced.rehearsal)
-        if wanted.detach:
-            desk.keep_unrun(reopened.source, "created", "")
-    if wanted.detach:
-        return begin_detached(app, row.id, wanted.at_cap, wanted.for_driver())
-    outcome = desk.drive(reopened.program, reopened.source, roles)
-    return wrap_up(desk, outcome, str(row.facts.get("reporter", "")), as_json=wanted.as_json)
-
-
-def _as_new_run(app: App, row: RunRow, job: Job, wanted: _Wanted) -> int:
-    """Price, approve and run what the job is now; its questions meet the answers that the former run left."""
-    source = wanted.source or row.plan
-    job = attrs.evolve(
-        job,
-        plan=plan_hash(source) if job.plan else "",
-        refresh=False,  # it reuses every answer that still fits
-        facts=_kept_facts(row),
-    )
-    if wanted.workers is not None:
-        app = attrs.evolve(app, settings=attrs.evolve(app.settings, workers=wanted.workers))
-    desk = _desk(app, job, wanted)
-    priced: PricedPlan = desk.price(source, wanted.plan.name if wanted.plan else row.title)
-    desk.approve(priced)
-    if wanted.detach:
-        return begin_detached(app, desk.leave(priced), wanted.at_cap)
-    return wrap_up(desk, desk.run(priced), str(row.facts.get("reporter", "")), as_json=wanted.as_json)
-
-
-def _kept_facts(row: RunRow) -> dict[str, Any]:
-    """Return what a kit's command stored for its report, which holds for the changed job too."""
-    names = ("reporter", "out", "named", "sheet", "plan_name", "target_bytes")
-    return {name: row.facts[name] for name in names if name in row.facts}
 
 
 @click.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,14 +12,14 @@ import click
 from rich.table import Column, Table
 from rich.text import Text
 
-from planloom.exporting import RUN_FILES, event_line, export_run, run_as_json
+from planloom.api import Run, open_with
+from planloom.exporting import RUN_FILES, event_line
 from planloom.money import show_credits
-from planloom.resuming import find_run
-from planloom.status import UNDER_WAY, paid_now, status_line, status_now, uncertain_text
-from planloom.stores import RunRow, Store
+from planloom.status import UNDER_WAY, uncertain_text
+from planloom.stores import RunRow
 from planloom.wording import counted
 
-from .app import App, app_command, opened_store, out_console
+from .app import App, app_command, out_console
 
 __all__ = ["export", "runs", "show"]
 
@@ -34,18 +35,25 @@ def runs(app: App, limit: int) -> None:
     """List the newest runs."""
     numbers = (Column(name, justify="right") for name in ("workers", "credits"))
     table = Table(Column("run", overflow="fold"), "status", *numbers, "began (UTC)", box=None, pad_edge=False)
-    with opened_store(app, read_only=True) as store:
-        rows = store.runs(limit)
-        for row in rows:
-            table.add_row(Text(row.id), _status(store, row), _workers(store, row), _paid(store, row), _began(row))
-    if not rows:
+
+    async def main() -> bool:
+        async with open_with(app.registry, app.settings, read_only=True) as loom:
+            return _add_rows(table, loom.runs(limit))
+
+    if asyncio.run(main()):
+        out_console().print(table)
+    else:
         click.echo("no runs yet; `planloom audit PATH` or `planloom run FILE.plan` makes one")
-        return
-    out_console().print(table)
 
 
-def _status(store: Store, row: RunRow) -> str:
-    status, holes = status_now(store, row), row.facts.get("counts", {}).get("holes", 0)
+def _add_rows(table: Table, runs: Sequence[Run]) -> bool:
+    for run in runs:
+        table.add_row(Text(run.id), _status(run), _workers(run), _paid(run), _began(run.record))
+    return bool(runs)
+
+
+def _status(run: Run) -> str:
+    status, holes = run.status, run.record.facts.get("counts", {}).get("holes", 0)
     return f"{status}, {counted(holes, 'hole')}" if holes else status
 
 
@@ -53,20 +61,20 @@ def _began(row: RunRow) -> str:
     return row.created_at.replace("T", " ").removesuffix("+00:00")
 
 
-def _workers(store: Store, row: RunRow) -> str:
-    agents = row.facts.get("counts", {}).get("agents")
-    if agents is None or _under_way(store, row):
-        agents = store.progress(row.id).agents or None
+def _workers(run: Run) -> str:
+    agents = run.record.facts.get("counts", {}).get("agents")
+    if agents is None or _under_way(run):
+        agents = run.progress.agents or None
     return "-" if agents is None else str(agents)
 
 
-def _paid(store: Store, row: RunRow) -> str:
-    paid = paid_now(store, row, status_now(store, row))
+def _paid(run: Run) -> str:
+    paid = run.paid
     return "-" if paid is None else show_credits(paid)
 
 
-def _under_way(store: Store, row: RunRow) -> bool:
-    return status_now(store, row) in UNDER_WAY
+def _under_way(run: Run) -> bool:
+    return run.status in UNDER_WAY
 
 
 @click.command()
@@ -79,46 +87,49 @@ def show(app: App, run: str, as_json: bool, plan_alone: bool) -> None:
 
     RUN is an id that `planloom runs` lists, or its beginning.
     """
-    with opened_store(app, read_only=True) as store:
-        row = find_run(store, run)
-        if plan_alone:
-            click.echo(row.plan.rstrip("\n"))
-        elif as_json:
-            click.echo(json.dumps(_as_data(store, row), indent=2, default=str))
-        else:
-            _print_run(store, row)
+
+    async def main() -> None:
+        async with open_with(app.registry, app.settings, read_only=True) as loom:
+            shown = loom.run(run)
+            if plan_alone:
+                click.echo(shown.record.plan.rstrip("\n"))
+            elif as_json:
+                click.echo(json.dumps(_as_data(shown), indent=2, default=str))
+            else:
+                _print_run(shown)
+
+    asyncio.run(main())
 
 
-def _as_data(store: Store, row: RunRow) -> dict[str, Any]:
+def _as_data(run: Run) -> dict[str, Any]:
+    row = run.record
     return {
-        **run_as_json(store, row),
+        **run.as_json(),
         "plan": row.plan,
         "result": row.result,
-        "events": [json.loads(event_line(event)) for event in store.events(row.id)],
+        "events": [json.loads(event_line(event)) for event in run.events_so_far()],
     }
 
 
-def _print_run(store: Store, row: RunRow) -> None:
-    console = out_console()
-    going = _under_way(store, row)
-    cost, phases = ({}, ()) if going else (row.facts.get("cost", {}), row.facts.get("phases", ()))
+def _print_run(run: Run) -> None:
+    console, row = out_console(), run.record
+    cost, phases = ({}, ()) if _under_way(run) else (row.facts.get("cost", {}), row.facts.get("phases", ()))
     full = f", {show_credits(cost['full_price'])} at full price" if "full_price" in cost else ""
     console.print(Text(f"{row.id}: {row.title}", style="bold"))
-    console.print(Text(status_line(store, row)))
-    console.print(Text(f"{_paid(store, row)} credits paid{full} | began {_began(row)} UTC"))
-    uncertain = store.uncertain_calls(row.budget) if row.budget else ()
-    if uncertain:
+    console.print(Text(run.status_line))
+    console.print(Text(f"{_paid(run)} credits paid{full} | began {_began(row)} UTC"))
+    if uncertain := run.uncertain:
         console.print(Text(uncertain_text(uncertain, f"`planloom resume {row.id} --release-uncertain`")))
-    if hedged := store.progress(row.id).events.get("run.hedged", 0):
+    if hedged := run.progress.events.get("run.hedged", 0):
         console.print(f"{counted(hedged, 'call')} hedged: sent a second time, since no answer began (hedge_after_s)")
     if row.error:
         console.print(Text(row.error))
     if phases:
         console.print(_phases(phases))
-    failed = store.threads(row.id, status="failed", limit=_FAILED_SHOWN)
+    failed = run.workers("failed", _FAILED_SHOWN)
     for thread in failed:
         console.print(Text(f"{thread.id} {thread.label}: {thread.error}"))
-    hidden = store.progress(row.id).threads.get("failed", 0) - len(failed)
+    hidden = run.progress.threads.get("failed", 0) - len(failed)
     if hidden:
         console.print(f"and {hidden:,} more; `planloom export {row.id}` has them all")
     _print_result(row)
@@ -167,8 +178,12 @@ def export(app: App, run: str, out: Path | None) -> None:
     They hold its record, plan, result, events and transcripts, whole.
     RUN is an id that `planloom runs` lists, or its beginning.
     """
-    with opened_store(app, read_only=True) as store:
-        row = find_run(store, run)
-        folder = out or Path(row.id)
-        export_run(store, row, folder)
-    click.echo(f"wrote {', '.join(RUN_FILES)} below {folder}")
+
+    async def main() -> Path:
+        async with open_with(app.registry, app.settings, read_only=True) as loom:
+            exported = loom.run(run)
+            folder = out or Path(exported.id)
+            exported.export(folder)
+            return folder
+
+    click.echo(f"wrote {', '.join(RUN_FILES)} below {asyncio.run(main())}")

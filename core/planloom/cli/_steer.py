@@ -99,7 +99,7 @@ def cancel(app: App, run: str) -> int:
     async def main() -> tuple[str, str, str, RunHolder | None]:
         async with open_with(app.registry, app.settings) as loom:
             cancelled = loom.run(run)
-            return cancelled.id, cancelled.status, await cancelled.cancel(), loom.loom.store.driver(cancelled.id)
+            return cancelled.id, cancelled.status, await cancelled.cancel(), cancelled.driver
 
     run_id, before, after, holder = asyncio.run(main())
     if after == "cancelled" and before != "cancelled":

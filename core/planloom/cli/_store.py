@@ -18,8 +18,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from planloom._errors import Misuse
+from planloom.api import open_with
 from planloom.money import credits_of, show_credits
-from planloom.resuming import find_run
 from planloom.store_tools import DOCTOR, EXPORTED_KINDS, Pruned, Pruning, Spender, StoreStats, StoreTools
 from planloom.stores import Store, StorePlugin
 from planloom.wording import counted
@@ -197,8 +197,12 @@ def _ids(app: App, runs: Sequence[str]) -> tuple[str, ...]:
     """Return the ids of the runs that a person names."""
     if not runs:
         return ()
-    with opened_store(app, read_only=True) as store:
-        return tuple(find_run(store, run).id for run in runs)
+
+    async def main() -> tuple[str, ...]:
+        async with open_with(app.registry, app.settings, read_only=True) as loom:
+            return tuple(loom.run(run).id for run in runs)
+
+    return asyncio.run(main())
 
 
 def _print_pruned(pruned: Pruned, dry: bool) -> None:

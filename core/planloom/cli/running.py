@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from subprocess import Popen
 from typing import Any, TypeVar
 
 import attrs
 import click
 from rich.text import Text
 
-from planloom.desk import JobDesk
+from planloom.api import open_with
+from planloom.desk import JobDesk, Proposal
 from planloom.detaching import log_path, start_driver, wait_until_driven
 from planloom.kits import Kit
 from planloom.outcomes import Outcome, exit_code_of
-from planloom.resuming import find_run
 from planloom.settings import Settings
+from planloom.stores import RunRow
 from planloom.terminal import outcome_line
 from planloom.visible import visible
 
 from ._streams import silence
-from .app import CREDITS, App, opened_store, out_console, say_console
+from .app import CREDITS, App, out_console, say_console
 
 __all__ = [
     "CAP_OPTION",
     "approval_options",
     "begin_detached",
     "confirm",
+    "desk_of",
     "refresh_option",
     "repeat_option",
     "run_options",
@@ -81,6 +85,18 @@ def with_approval(settings: Settings, approve_up_to: int | None) -> Settings:
     return attrs.evolve(settings, gate=attrs.evolve(settings.gate, approve_up_to=approve_up_to))
 
 
+def desk_of(app: App, *, yes: bool, at_cap: str | None) -> JobDesk:
+    """Return the desk at which a command's run is proposed, approved and looked on at."""
+    return JobDesk(
+        registry=app.registry,
+        settings=app.settings,
+        console=say_console(),
+        confirm=confirm,
+        yes=yes,
+        on_cap="wait" if at_cap == "wait" else "stop",
+    )
+
+
 def confirm(question: str) -> bool:
     """Ask a person a yes-or-no question."""
     return click.confirm(question, err=True)
@@ -93,13 +109,17 @@ def begin_detached(app: App, run_id: str, at_cap: str | None, further: Sequence[
     """
     log = log_path(app.settings.store_path, run_id)
     config = ["--config", str(app.config.absolute())] if app.config is not None else []
-    with opened_store(app) as store:
-        status = find_run(store, run_id).status
-        arguments = ["resume", run_id, "--driver", status, "--trust-config", "--at-cap", at_cap or "wait", *further]
-        arguments += ["--store", str(Path(app.settings.store_path).absolute()), *config]
-        driver = start_driver(log, arguments)
-        ended = wait_until_driven(store, run_id, driver, status)
-        row = find_run(store, run_id)
+    further = [*further, "--store", str(Path(app.settings.store_path).absolute()), *config]
+
+    async def main() -> tuple[Popen[bytes], int | None, str, RunRow]:
+        async with open_with(app.registry, app.settings) as loom:
+            run = loom.run(run_id)
+            status = run.record.status
+            arguments = ["resume", run_id, "--driver", status, "--trust-config", "--at-cap", at_cap or "wait"]
+            driver = start_driver(log, [*arguments, *further])
+            return driver, await wait_until_driven(run, driver, status), status, run.record
+
+    driver, ended, status, row = asyncio.run(main())
     if ended is not None:
         click.echo(f"planloom: {visible(_last_lines(log))}", err=True)
         return ended if row.status == status else exit_code_of(row)
@@ -121,10 +141,10 @@ def _last_lines(log: Path) -> str:
         return f"the run did not begin, and its log {log} cannot be read"
 
 
-def wrap_up(desk: JobDesk, outcome: Outcome, reporter: str, *, as_json: bool = False) -> int:
+def wrap_up(desk: JobDesk, proposal: Proposal, outcome: Outcome, *, as_json: bool = False) -> int:
     """Show how a run ended: as its kit reports it, where it is a run of a kit's own command; return the exit code."""
-    if reporter:
-        return desk.finish(desk.registry.get("kit", reporter, Kit), outcome, out_console())
+    if proposal.reporter:
+        return desk.finish(desk.registry.get("kit", proposal.reporter, Kit), proposal, outcome, out_console())
     say_console().print(Text(outcome_line(outcome)))
     if as_json:
         tell(json.dumps({"result": outcome.result, "status": outcome.status, "error": outcome.error}, indent=2))
