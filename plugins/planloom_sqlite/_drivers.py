@@ -41,21 +41,22 @@ def release_run(connection: sqlite3.Connection, run: str, owner: int) -> None:
     connection.execute("DELETE FROM driver WHERE run = ? AND owner = ?", (run, owner))
 
 
-def check_driver(connection: sqlite3.Connection, run: str, owner: int, now: float, *, claimed: bool) -> None:
-    """Return when an owner may write a run's records.
+def check_driver(connection: sqlite3.Connection, run: str, owner: int, now: float, *, claimed: bool) -> bool:
+    """Return whether an owner drives a run, or when it may write the run's records at least.
 
     :param claimed: whether it claimed the run and did not release it.
     :raises RunTaken: another one drives it, or claimed it since this one did.
     """
     row = connection.execute(_HOLDER, (run,)).fetchone()
     if row is not None and row[0] == owner:
-        return
+        return True
     holder = _holder(row, owner, now)
     shown = f"`planloom show {run}` tells how it is"
     if holder is not None:
         raise RunTaken(f"the run {run} is driven by process {holder.pid} on {holder.machine} by now; {shown}")
     if claimed:
         raise RunTaken(f"another process had the run {run} while this one was away for longer than its lease; {shown}")
+    return False
 
 
 def read_driver(readers: Readers, run_id: str, owner: int, now: float) -> RunHolder | None:

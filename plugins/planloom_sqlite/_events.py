@@ -24,12 +24,11 @@ _HOLES = ("run.dropped", "run.undecided")
 
 def add_events(connection: sqlite3.Connection, rows: Rows, run: str, events: Sequence[Event]) -> None:
     """Append events; one that is there already stays, so that a write may be tried again."""
-    number, shapes = rows.runs.number(run), rows.shapes
+    number = rows.runs.number(run)
     new = _without_those_there(connection, number, events)
+    shape = rows.shapes.number
     write(
-        connection,
-        EVENT,
-        [(number, e.seq, e.t, shapes.number(shape_of(e.type, e.data)), values_of(run, e.data)) for e in new],
+        connection, EVENT, [(number, e.seq, e.t, shape(shape_of(e.type, e.data)), values_of(run, e.data)) for e in new]
     )
     anew = [place for place, event in enumerate(new) if event.type == _RESUMED]
     for first, end in zip([0, *anew], [*anew, len(new)], strict=True):
@@ -38,19 +37,22 @@ def add_events(connection: sqlite3.Connection, rows: Rows, run: str, events: Seq
         _count(connection, number, new[first:end])
 
 
-def _without_those_there(connection: sqlite3.Connection, run: int, events: Sequence[Event]) -> list[Event]:
+def _without_those_there(connection: sqlite3.Connection, run: int, events: Sequence[Event]) -> Sequence[Event]:
     numbers = [event.seq for event in events]
     found = connection.execute(
         "SELECT seq FROM event WHERE run = ? AND seq BETWEEN ? AND ?", (run, min(numbers), max(numbers))
     )
     there = {seq for (seq,) in found}
-    return [event for event in events if event.seq not in there]
+    return [event for event in events if event.seq not in there] if there else events
 
 
 def _count(connection: sqlite3.Connection, run: int, events: Sequence[Event]) -> None:
-    counts = Counter(event.type for event in events)
-    last = {event.type: event.seq for event in sorted(events, key=lambda event: event.seq)}
-    write(connection, TALLY, [(run, kind, count, last[kind]) for kind, count in counts.items()])
+    counts = Counter([event.type for event in events])
+    last: dict[str, int] = {}
+    for event in events:
+        if event.seq > last.get(event.type, 0):
+            last[event.type] = event.seq
+    write(connection, TALLY, [(run, kind, count, last.get(kind, 0)) for kind, count in counts.items()])
 
 
 def read_events(readers: Readers, run_id: str, after: int, limit: int | None) -> list[Event]:

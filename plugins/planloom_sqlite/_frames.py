@@ -13,11 +13,11 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from planloom.questions import text_digest
+from planloom.questions import Parameters, Question, text_digest
 
 from ._packing import decode, encode
 
-__all__ = ["contents", "fingerprint_of", "frame_of", "refilled", "skeleton_of"]
+__all__ = ["Frames", "contents", "fingerprint_of", "frame_of", "refilled", "skeleton_of"]
 
 _HOLE = "\n"
 _SAMPLE = '"sample":'
@@ -31,6 +31,33 @@ def frame_of(skeleton: str, digests: Iterable[str]) -> tuple[str, str]:
         before, _, rest = rest.partition(f'"{digest}"')
         pieces.append(before)
     return _HOLE.join([*pieces, f"{rest}{_SAMPLE}", "}"]), end[:-1]
+
+
+class Frames:
+    """The frames of questions that were worked out lately. Of questions that share their parameters, and whose messages
+    have the same roles and numbers of parts, each has the same."""
+
+    def __init__(self) -> None:
+        # With the parameters, so that nothing else is in their place in memory.
+        self._known: dict[tuple[Any, ...], tuple[str, Parameters]] = {}
+
+    def of(self, question: Question) -> tuple[str, str]:
+        """Return the frame of a question, and the JSON of its sample."""
+        parameters = question.parameters
+        roles = [(message.role, len(message.parts)) for message in question.messages]
+        kind = (question.endpoint, question.model, id(parameters), *roles)
+        run, own = question.sample
+        known = self._known.get(kind)
+        if known is not None and type(run) is type(own) is int:
+            return known[0], f"[{run},{own}]"
+        frame, sample = frame_of(question.skeleton.decode(), [part.digest for part in question.parts])
+        if len(self._known) == _MOST_KNOWN:
+            self._known.clear()
+        self._known[kind] = frame, parameters
+        return frame, sample
+
+
+_MOST_KNOWN = 64
 
 
 def contents(parts: Sequence[int | str], sample: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +14,7 @@ from ._connections import Readers
 from ._frames import refilled
 from ._names import RUN_NUMBER
 from ._packing import GONE, clean, unpack
-from ._rows import REPLY, Rows
+from ._rows import NO_NUMBER, NO_TEXT, REPLY, Rows
 
 __all__ = [
     "ANSWER",
@@ -117,20 +118,22 @@ def question_from(frame: str, stored: str, part_text: Callable[[int], str]) -> Q
     )
 
 
-def add_reply(rows: Rows, question: int, call: int, reply: Reply, packed: tuple[bytes, int], digest: bytes) -> int:
-    """Store a reply as a version of the answer to a question; return its number."""
-    usage = reply.usage
-    body, codec = packed
-    created = (reply.created_at or datetime.now(UTC)).astimezone(UTC)
+def add_reply(rows: Rows, question: int, call: int, reply: Reply, packed: tuple[bytes, int, bytes]) -> int:
+    """Store a reply as a version of the answer to a question; return its number.
+
+    :param packed: its text as it is stored, the codec, and its hash.
+    """
+    usage, finish_reason, created_at = reply.usage, reply.finish_reason, reply.created_at
+    body, codec, digest = packed
     number = rows.number("reply")
     row = (
         number,
         question,
         call,
-        digest,
+        bytearray(digest),
         codec,
-        body,
-        None if reply.finish_reason is None else clean(reply.finish_reason),
+        bytearray(body),
+        NO_TEXT if finish_reason is None else clean(finish_reason),
         _count(usage.prompt_tokens),
         _count(usage.cached_prompt_tokens),
         _count(usage.completion_tokens),
@@ -138,18 +141,18 @@ def add_reply(rows: Rows, question: int, call: int, reply: Reply, packed: tuple[
         reply.seconds,
         clean(reply.model),
         reply.price,
-        reply.estimated,
+        int(reply.estimated),
         clean(reply.role),
         reply.key_version,
-        created.timestamp(),
+        time.time() if created_at is None else created_at.timestamp(),
     )
     rows.add(REPLY, row)
     return number
 
 
-def _count(tokens: int | None) -> int | None:
+def _count(tokens: int | None) -> int | str:
     """Return a server's token count as the column can hold it: an absurd one must not lose a paid reply."""
-    return None if tokens is None else min(tokens, _LARGEST)
+    return NO_NUMBER if tokens is None else tokens if tokens < _LARGEST else _LARGEST
 
 
 def reply_from(row: Sequence[Any]) -> Reply:

@@ -78,8 +78,11 @@ class Transaction:
 
         :raises RunTaken: it may not.
         """
-        run = clean(run)
-        _drivers.check_driver(self.connection, run, self.owner.id, self.now, claimed=run in self.owner.drives)
+        run, owner = clean(run), self.owner
+        if run in owner.seen_driving:
+            return
+        if _drivers.check_driver(self.connection, run, owner.id, self.now, claimed=run in owner.drives):
+            owner.seen_driving.add(run)
 
 
 class Operation(Protocol):
@@ -115,13 +118,15 @@ class Reserve:
             known = self._known(to, number)
             if known is not None:
                 return known
-        account = to.till.account(self.budget)
+        till = to.till
+        account = till.account(self.budget)
         if self.worst > account.left:
-            return OverCap(account.books(), to.till.version)
-        whole = to.till.store_books(account)
-        if whole is not None and self.worst > whole.left:
-            return OverCap(whole, to.till.version, of_store=True)
-        call = to.till.send(
+            return OverCap(account.books(), till.version)
+        if account.store_cap is not None:
+            whole = till.store_books(account)
+            if whole is not None and self.worst > whole.left:
+                return OverCap(whole, till.version, of_store=True)
+        call = till.send(
             to.questions.keep(self.question),
             to.owner.id,
             account,
@@ -170,25 +175,27 @@ class Settle:
     """Store a reply, bill its price, free the reservation."""
 
     rank: ClassVar[int] = FREES
-    __slots__ = ("_digest", "_packed", "call_id", "reply")
+    __slots__ = ("_packed", "call_id", "number", "reply")
 
     def __init__(self, call_id: str, reply: Reply) -> None:
         self.call_id = call_id
+        self.number = int(call_id) if is_call_id(call_id) else None
         self.reply = reply
-        self._packed: tuple[bytes, int] | None = None
-        self._digest = b""
+        self._packed: tuple[bytes, int, bytes] | None = None
 
     def prepare(self) -> None:
-        """Pack the text before the lock is taken."""
-        self._packed = self._packed or pack(self.reply.text)
-        self._digest = self._digest or digest_of(self.reply.text)
+        """Pack the text, and hash it, before the lock is taken."""
+        if self._packed is None:
+            text = self.reply.text
+            self._packed = (*pack(text), digest_of(text))
 
     def apply(self, to: Transaction) -> int:
         """Bill once; keep the reply in any case and return its version."""
-        call = to.till.move(call_number(self.call_id, to.where), "settled", self.reply.price)
+        number = call_number(self.call_id, to.where) if self.number is None else self.number
+        call = to.till.move(number, "settled", self.reply.price)
         self.prepare()  # where another operation of its batch failed at that
         assert self._packed is not None
-        return add_reply(to.rows, call.question, call.id, self.reply, self._packed, self._digest)
+        return add_reply(to.rows, call.question, number, self.reply, self._packed)
 
 
 @frozen

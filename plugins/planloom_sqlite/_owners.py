@@ -22,6 +22,7 @@ class Owner:
     """This store's own lease; the writer thread alone changes it.
 
     :ivar drives: the runs that it claimed and did not release, also those that others claimed since.
+    :ivar seen_driving: the runs whose row says that it drives them, as far as it was read since others wrote last.
     """
 
     def __init__(self, lease_s: float) -> None:
@@ -30,6 +31,7 @@ class Owner:
         self._committed: tuple[int, float, frozenset[str]] | None = None
         self.id = 0
         self.drives: frozenset[str] = frozenset()
+        self.seen_driving: set[str] = set()
 
     @property
     def renew_every_s(self) -> float:
@@ -61,6 +63,7 @@ class Owner:
         assert cursor.lastrowid is not None
         connection.execute("UPDATE driver SET owner = ? WHERE owner = ?", (cursor.lastrowid, self.id))
         self.id = cursor.lastrowid
+        self.seen_driving.clear()
 
     def end(self, connection: sqlite3.Connection) -> None:
         """Let the lease run out at once."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from planloom import StoreError
@@ -43,8 +43,28 @@ def to_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-# json.dumps makes an encoder for every value that it writes in another form than its own.
 _COMPACT = json.JSONEncoder(separators=(",", ":"))
+
+
+def _encoder() -> Callable[[Any], str]:
+    """Return what encodes as ``_COMPACT`` does, made once: the class makes its encoder in C anew for every value, which
+    takes longer than most values do."""
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:  # not every Python has it
+        return _COMPACT.encode
+    pieces = make(None, _COMPACT.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True)
+
+    def encoded(value: Any) -> str:
+        try:
+            return "".join(pieces(value, 0))
+        except RecursionError:
+            return _COMPACT.encode(value)  # which says what is wrong with it
+
+    return encoded
+
+
+encode = _encoder()
+"""Return plain data as compact JSON."""
 
 
 def digest_of(text: str) -> bytes:
@@ -80,11 +100,6 @@ def unpack(body: bytes, codec: int) -> str:
 def clean(text: str) -> str:
     """Return a text that a text column can hold."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def encode(value: Any) -> str:
-    """Return plain data as compact JSON."""
-    return _COMPACT.encode(value)
 
 
 def decode(text: str) -> Any:

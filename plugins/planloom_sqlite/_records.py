@@ -12,7 +12,7 @@ from planloom.stores import RunRow, ThreadRow, ThreadTrace, UncertainCall
 from ._connections import Readers
 from ._names import RUN_NUMBER, from_run, in_run
 from ._packing import clean, decode, encode, from_digests, pack, to_digests, unpack
-from ._rows import THREAD, Rows
+from ._rows import NO_NUMBER, NO_TEXT, THREAD, Rows
 
 __all__ = [
     "packed_texts",
@@ -67,28 +67,30 @@ def save_run(connection: sqlite3.Connection, values: tuple[Any, ...]) -> None:
     connection.execute(_SAVE_RUN, values)
 
 
-def packed_texts(row: ThreadRow) -> tuple[bytes | int | None, ...]:
+def packed_texts(row: ThreadRow) -> tuple[bytearray | int | str, ...]:
     """Return what a thread came to, and its raw answer, as :func:`save_thread` takes them."""
-    raw = (None, None) if row.raw is None else pack(row.raw)
-    return (*pack(encode(row.result)), *raw)
+    result, codec = pack(encode(row.result))
+    if row.raw is None:
+        return bytearray(result), codec, NO_TEXT, NO_NUMBER
+    raw, raw_codec = pack(row.raw)
+    return bytearray(result), codec, bytearray(raw), raw_codec
 
 
-def save_thread(rows: Rows, row: ThreadRow, packed: tuple[bytes | int | None, ...]) -> None:
+def save_thread(rows: Rows, row: ThreadRow, packed: tuple[bytearray | int | str, ...]) -> None:
     """Insert or replace a thread."""
     run = clean(row.run)
-    texts = (row.place, row.phase, row.label, row.model, row.role, row.status)
     rows.add(
         THREAD,
         (
             rows.runs.number(run),
             in_run(run, clean(row.id)),
-            *(clean(text) for text in texts),
-            row.started,
-            row.ended,
+            *[clean(text) for text in (row.place, row.phase, row.label, row.model, row.role, row.status)],
+            NO_NUMBER if row.started is None else row.started,
+            NO_NUMBER if row.ended is None else row.ended,
             row.cost,
-            to_digests(row.fingerprints),
+            bytearray(to_digests(row.fingerprints)),
             encode(row.versions),
-            _clean_or_none(row.error),
+            NO_TEXT if row.error is None else clean(row.error),
             *packed,
         ),
     )

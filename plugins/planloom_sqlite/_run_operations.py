@@ -49,7 +49,7 @@ class SaveThreads:
 
     def __init__(self, threads: Sequence[ThreadRow]) -> None:
         self.threads = threads
-        self._packed: list[tuple[bytes | int | None, ...]] | None = None
+        self._packed: list[tuple[bytearray | int | str, ...]] | None = None
 
     @property
     def rows(self) -> int:
@@ -142,6 +142,7 @@ class ReleaseRun:
         run = clean(self.run)
         _drivers.release_run(to.connection, run, to.owner.id)
         to.owner.drives -= {run}
+        to.owner.seen_driving.discard(run)
 
 
 @frozen

@@ -42,7 +42,12 @@ def type_of(shape: str) -> str:
 def values_of(run: str, data: Mapping[str, Any]) -> str:
     """Return the values of an event's fields as they are stored: as JSON, with a mark where texts begin as threads do
     of that run."""
-    return encode(list(data.values())).replace(f"{encode(run)[:-1]}/", f"{_BESIDE_NAME}/")
+    return encode(list(data.values())).replace(*_marked(run))
+
+
+@lru_cache(16)
+def _marked(run: str) -> tuple[str, str]:
+    return f"{encode(run)[:-1]}/", f"{_BESIDE_NAME}/"
 
 
 def event_from(run: str, row: tuple[int, float, str, str]) -> Event:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from planloom.questions import Part, Question
 
 from ._asked import Asked
-from ._frames import contents, frame_of
+from ._frames import Frames, contents
 from ._packing import GONE, pack
 from ._rows import PART, QUESTION, Rows, select
 
@@ -27,32 +27,25 @@ def key_of(fingerprint: str) -> bytes:
 
 
 class Shelved:
-    """A question on its way to the disk. Changed by the writer that stores it.
+    """A question on its way to the disk.
 
     :ivar key: its fingerprint as it is stored. :ivar large: its parts that have rows of their own.
     """
 
-    __slots__ = ("_frame", "key", "large", "question")
+    __slots__ = ("key", "large", "question")
 
     def __init__(self, question: Question) -> None:
         self.question = question
         self.key = key_of(question.fingerprint)
         self.large = tuple([part for part in question.parts if part.size_bytes >= _INLINE_BYTES])
-        self._frame: tuple[str, str] | None = None
-
-    @property
-    def frame(self) -> tuple[str, str]:
-        """Its frame and its sample; worked out once. See :func:`._frames.frame_of`."""
-        if self._frame is None:
-            digests = [part.digest for part in self.question.parts]
-            self._frame = frame_of(self.question.skeleton.decode(), digests)
-        return self._frame
 
 
 class PartShelf:
     """The parts that one writer knows to be stored, and those of the present batch, packed before its transaction.
 
     Packing a large part takes as long as hundreds of rows: other processes must not wait for the lock meanwhile.
+
+    :ivar frames: those of questions of late.
     """
 
     def __init__(self, connection: sqlite3.Connection, rows: Rows) -> None:
@@ -62,6 +55,7 @@ class PartShelf:
         self._packed: dict[bytes, tuple[bytes, int]] = {}
         self._added: dict[bytes, int] = {}
         self._prunings = 0
+        self.frames = Frames()
 
     def keep_up(self) -> None:
         """Heed, in a transaction, that others wrote: what they pruned is no longer stored."""
@@ -120,7 +114,9 @@ class Questions:
             self._connection, "SELECT id, fingerprint, codec FROM question WHERE fingerprint IN", keys
         ):
             self._found[key] = (number, codec == GONE)
-        self._shelf.missing(question for question in questions if self._lacks(question))
+        large = [question for question in questions if question.large and self._lacks(question)]
+        if large:
+            self._shelf.missing(large)
 
     def _lacks(self, question: Shelved) -> bool:
         return self._found.get(question.key, (0, True))[1]
@@ -138,17 +134,20 @@ class Questions:
         row = self._row(question)
         if not number:
             number = self._rows.number("question")
-            self._rows.add(QUESTION, (number, question.key, *row))
+            self._rows.add(QUESTION, (number, bytearray(question.key), *row))
             self._asked.add(number, question.key)
         else:
             self._connection.execute("UPDATE question SET frame = ?, body = ?, codec = ? WHERE id = ?", (*row, number))
         self._found[question.key] = (number, False)
         return number
 
-    def _row(self, question: Shelved) -> tuple[int, bytes, int]:
-        frame, sample = question.frame
-        parts = [
-            self._shelf.number(part) if part.size_bytes >= _INLINE_BYTES else part.text
-            for part in question.question.parts
-        ]
-        return (self._rows.frames.number(frame), *pack(contents(parts, sample)))
+    def _row(self, question: Shelved) -> tuple[int, bytearray, int]:
+        frame, sample = self._shelf.frames.of(question.question)
+        parts: list[int | str]
+        if question.large:
+            large = set(question.large)
+            parts = [self._shelf.number(part) if part in large else part.text for part in question.question.parts]
+        else:
+            parts = [part.text for part in question.question.parts]
+        body, codec = pack(contents(parts, sample))
+        return self._rows.frames.number(frame), bytearray(body), codec

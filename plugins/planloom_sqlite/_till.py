@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import attrs
 
@@ -68,22 +68,18 @@ class Account:
         """What may still be reserved; below 0 where the cap was lowered."""
         return self.cap - self.spent - self.reserved - self.uncertain
 
-    def free(self, state: State, worst: int) -> None:
-        """Take a call's worst price out of where its state held it."""
-        if state == "sent":
-            self.reserved -= worst
-        else:
-            self.uncertain -= worst
 
+class Call:
+    """What a transition needs of a call row; only :class:`Till` changes it. As cheap as can be."""
 
-class Call(NamedTuple):
-    """What a transition needs of a call row; as cheap as can be, since each call takes several."""
+    __slots__ = ("budget", "id", "question", "state", "worst")
 
-    id: int
-    question: int
-    budget: int
-    state: State
-    worst: int
+    def __init__(self, number: int, question: int, budget: int, state: State, worst: int) -> None:
+        self.id = number
+        self.question = question
+        self.budget = budget
+        self.state = state
+        self.worst = worst
 
 
 class Till:
@@ -129,19 +125,17 @@ class Till:
     def set_cap(self, account: Account, cap: int) -> None:
         """Change a budget's cap."""
         account.cap = cap
-        self._touch(account)
-        self._changed = True
-
-    def _touch(self, account: Account) -> None:
         self._touched[account.id] = account
+        self._changed = True
 
     def account(self, name: str) -> Account:
         """Return a budget by name.
 
         :raises StoreError: there is none.
         """
-        if name in self._ids:
-            return self._accounts[self._ids[name]]
+        known = self._ids.get(name)
+        if known is not None:
+            return self._accounts[known]
         row = self._connection.execute(_ACCOUNT + "name = ?", (name,)).fetchone()
         if row is None:
             raise StoreError(
@@ -196,21 +190,24 @@ class Till:
     def look_up(self, numbers: Iterable[int]) -> None:
         """Read calls that are going to be moved."""
         # What this transaction moved is not written yet: what it knows is newer.
-        unknown = [number for number in numbers if number not in self._calls]
+        unknown = list({number for number in numbers if number not in self._calls})
         for row in select(self._connection, f"{_CALL} WHERE id IN", unknown):
-            self._keep(Call(*row))
+            call = self._calls[row[0]] = Call(*row)
+            if call.state != "sent":
+                self._closed.add(call.id)
 
     def send(
         self, question: int, owner: int, account: Account, *, run: str, thread: str, worst: int, now: float
     ) -> int:
         """Record a call as sent with its worst price reserved; return its number."""
-        number = self._rows.number("call")
-        of_run = (self._rows.runs.number(run), in_run(run, thread))
-        self._rows.add(CALL, (number, question, owner, account.id, *of_run, "sent", worst, now))
+        rows, budget = self._rows, account.id
+        number = rows.number("call")
+        of_run = rows.runs.number(run)
+        rows.add(CALL, (number, question, owner, budget, of_run, in_run(run, thread), "sent", worst, now))
         self._sent[question] = number
-        self._keep(Call(number, question, account.id, "sent", worst))
+        self._calls[number] = Call(number, question, budget, "sent", worst)
         account.reserved += worst
-        self._touch(account)
+        self._touched[budget] = account
         return number
 
     def hedge(self, first: Call, owner: int, *, run: int, thread: str, now: float) -> int:
@@ -220,10 +217,11 @@ class Till:
         """
         number = self._rows.number("call")
         self._rows.add(CALL, (number, first.question, owner, first.budget, run, thread, "uncertain", first.worst, now))
-        self._keep(Call(number, first.question, first.budget, "uncertain", first.worst))
+        self._calls[number] = Call(number, first.question, first.budget, "uncertain", first.worst)
+        self._closed.add(number)
         account = self._account(first.budget)
         account.uncertain += first.worst
-        self._touch(account)
+        self._touched[account.id] = account
         return number
 
     def sent_here(self, question: int) -> int | None:
@@ -231,27 +229,28 @@ class Till:
         return self._sent.get(question)
 
     def move(self, number: int, to: State, price: int = 0) -> Call:
-        """Bring a call to a state where its own state allows it; return it as it was before.
+        """Bring a call to a state where its own state allows it; return it.
 
         :raises StoreError: there is no such call.
         """
-        call = self.call(number)
-        if to not in _LEADS_TO.get(call.state, ()):
+        call = self._calls.get(number) or self.call(number)
+        before, worst = call.state, call.worst
+        if to not in _LEADS_TO.get(before, ()):
             return call
+        call.state = to
+        self._closed.add(number)
         self._rows.add(MOVE, (number, to, price))
-        self._keep(Call(number, call.question, call.budget, to, call.worst))
-        account = self._account(call.budget)
-        self._touch(account)
-        account.free(call.state, call.worst)
+        account = self._accounts.get(call.budget) or self._account(call.budget)
+        self._touched[call.budget] = account
+        if before == "sent":
+            account.reserved -= worst
+        else:
+            account.uncertain -= worst
+        if to == "uncertain":
+            account.uncertain += worst
         account.spent += price
-        account.uncertain += call.worst if to == "uncertain" else 0
         self._changed = True
         return call
-
-    def _keep(self, call: Call) -> None:
-        self._calls[call.id] = call
-        if call.state != "sent":
-            self._closed.add(call.id)
 
     def call(self, number: int) -> Call:
         """Return a call as this transaction leaves it so far.

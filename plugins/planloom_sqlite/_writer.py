@@ -18,8 +18,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from planloom import StoreError, StoreFull, StoreGone
 from planloom.stores import Granted
@@ -29,7 +28,6 @@ from ._connections import MEMORY, Readers
 from ._faults import concerns_the_store, store_fault
 from ._operations import (
     FREES,
-    TAKES,
     End,
     Flush,
     MarkUncertain,
@@ -57,16 +55,8 @@ MOST_ROWS_ALONE = 1_024
 """The same in a commit that none waits for, though one may come meanwhile."""
 
 
-class _Waiter(NamedTuple):
-    """An operation and who awaits it; nobody, when the store itself asked."""
-
-    operation: Operation
-    future: asyncio.Future[Any] | None
-
-    @property
-    def abandoned(self) -> bool:
-        """Whether its caller was cancelled."""
-        return self.future is not None and self.future.cancelled()
+_Waiter = tuple[Operation, asyncio.Future[Any] | None]
+"""An operation and who awaits it; nobody, when the store itself asked."""
 
 
 class _Failure:
@@ -144,7 +134,7 @@ class Writer:
             self._hand_over()
             self._gathers = loop
             loop.call_soon(self._hand_over)
-        self._gathered.append(_Waiter(operation, future))
+        self._gathered.append((operation, future))
         is_last = self._ended or isinstance(operation, End)  # whose loop may have no further turn
         if is_last or len(self._gathered) >= LOT:
             self._hand_over()
@@ -159,7 +149,7 @@ class Writer:
 
     def abandon(self, granted: Granted) -> None:
         """Release a call that was granted to somebody who no longer waits for it."""
-        self._queue.put([_Waiter(Release(granted.call_id), None)])
+        self._queue.put([(Release(granted.call_id), None)])
 
     # --- on the writer thread
 
@@ -183,8 +173,8 @@ class Writer:
         going_on = True
         while going_on:
             batch = self._take()
-            outcomes = self._outcomes(batch)
-            going_on = not any(isinstance(waiter.operation, End) for waiter in batch)
+            outcomes = self._outcomes([operation for operation, _ in batch])
+            going_on = not (batch and isinstance(batch[-1][0], End))  # whose rank is the last
             if not going_on:
                 self._connection.close()
             self._tell(batch, outcomes)
@@ -197,22 +187,23 @@ class Writer:
             batch += self._queue.get(timeout=0 if batch else self._owner.renew_every_s)
             while True:
                 batch += self._queue.get_nowait()
-        batch = [w for w in batch if not (w.abandoned and isinstance(w.operation, Reserve))]
-        if not any(isinstance(waiter.operation, (Flush, End)) for waiter in batch):
-            batch, self._later = _shortened(batch)
-        return sorted(batch, key=lambda waiter: waiter.operation.rank)
+        frees, takes, records, ends = _by_rank(batch)
+        if records and not ends and not any(isinstance(operation, Flush) for operation, _ in records):
+            records, self._later = _shortened(records, MOST_ROWS if frees or takes else MOST_ROWS_ALONE)
+        return [*frees, *takes, *records, *ends]
 
-    def _outcomes(self, batch: Sequence[_Waiter]) -> list[Any]:
-        operations = [waiter.operation for waiter in batch]
+    def _outcomes(self, operations: Sequence[Operation]) -> list[Any]:
         if _file_at(self._where) != self._file:
-            return [_Failure(self._gone()) for _ in batch]
+            return [_Failure(self._gone()) for _ in operations]
         try:
             self._pack_ahead(operations)
             return self._transact(operations)
         except Exception as error:
             if isinstance(error, sqlite3.Error) and concerns_the_store(error):
                 fault = store_fault(error, self._where)
-                return self._as_fits(operations) if isinstance(fault, StoreFull) else [_Failure(fault) for _ in batch]
+                return (
+                    self._as_fits(operations) if isinstance(fault, StoreFull) else [_Failure(fault) for _ in operations]
+                )
             return [self._alone(operation) for operation in operations]
 
     def _as_fits(self, operations: Sequence[Operation]) -> list[Any]:
@@ -247,13 +238,11 @@ class Writer:
         for operation in operations:
             if isinstance(operation, (Settle, SaveRun, SaveThreads, WriteJournal)):
                 operation.prepare()
-        reserves = [operation for operation in operations if isinstance(operation, Reserve)]
-        with self._guard:
-            questions = [reserve.question for reserve in likely_granted(self._till, reserves)]
-            parts = self._shelf.missing(questions)
-        for question in questions:
-            question.frame  # noqa: B018 - worked out from now on
-        self._shelf.pack_ahead(parts)
+        large = [operation for operation in operations if isinstance(operation, Reserve) and operation.question.large]
+        if large:
+            with self._guard:
+                parts = self._shelf.missing([reserve.question for reserve in likely_granted(self._till, large)])
+            self._shelf.pack_ahead(parts)
 
     def _transact(self, operations: Sequence[Operation]) -> list[Any]:
         with self._guard:
@@ -288,12 +277,10 @@ class Writer:
             owner=self._owner,
             now=now,
         )
-        outcomes = []
-        for rank, group in groupby(operations, key=lambda operation: operation.rank):
-            outcomes += [_outcome(operation, transaction) for operation in group]
-            if rank == FREES:
-                # What is settled is an answer to those who reserve.
-                rows.flush()
+        first = next((place for place, operation in enumerate(operations) if operation.rank != FREES), len(operations))
+        outcomes = [_outcome(operation, transaction) for operation in operations[:first]]
+        rows.flush()  # what is settled is an answer to those who reserve
+        outcomes += [_outcome(operation, transaction) for operation in operations[first:]]
         till.write()
         return outcomes
 
@@ -309,6 +296,7 @@ class Writer:
     def _forget(self) -> None:
         self._rows.forget()
         self._till.forget()
+        self._owner.seen_driving.clear()
 
     def _undo(self) -> None:
         if self._connection.in_transaction:
@@ -324,9 +312,9 @@ class Writer:
     def _tell(self, batch: Sequence[_Waiter], outcomes: Sequence[Any]) -> None:
         """Hand the outcomes of a batch over, with one call a loop."""
         by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any]]] = {}
-        for waiter, outcome in zip(batch, outcomes, strict=True):
-            if waiter.future is not None:
-                by_loop.setdefault(waiter.future.get_loop(), []).append((waiter.future, outcome))
+        for (_, future), outcome in zip(batch, outcomes, strict=True):
+            if future is not None:
+                by_loop.setdefault(future.get_loop(), []).append((future, outcome))
         for loop, pairs in by_loop.items():
             try:
                 loop.call_soon_threadsafe(self._resolve, pairs)
@@ -348,16 +336,31 @@ class Writer:
             self.abandon(outcome)
 
 
-def _shortened(batch: Sequence[_Waiter]) -> tuple[list[_Waiter], list[_Waiter]]:
-    """Return what to write now and what later, each in the order in which it was asked for."""
+def _by_rank(batch: Sequence[_Waiter]) -> tuple[list[_Waiter], ...]:
+    """Return what is to be written, by rank, each in the order in which it was asked for; a question whose asker was
+    cancelled is left out."""
+    ranks: tuple[list[_Waiter], ...] = ([], [], [], [])
+    for waiter in batch:
+        operation, future = waiter
+        if future is not None and future.cancelled() and isinstance(operation, Reserve):
+            continue
+        ranks[operation.rank].append(waiter)
+    return ranks
+
+
+def _shortened(records: Sequence[_Waiter], most: int) -> tuple[list[_Waiter], list[_Waiter]]:
+    """Return what to write now and what later, each in the order in which it was asked for.
+
+    :param most: how many rows of threads and events to write, unless a single operation has more.
+    """
     now: list[_Waiter] = []
     later: list[_Waiter] = []
-    waited_for = any(waiter.operation.rank in (FREES, TAKES) for waiter in batch)
-    rows, most = 0, MOST_ROWS if waited_for else MOST_ROWS_ALONE
-    for waiter in batch:
-        if isinstance(waiter.operation, (SaveThreads, AppendEvents)):
-            rows += waiter.operation.rows
-            if later or (rows > most and rows > waiter.operation.rows):
+    rows = 0
+    for waiter in records:
+        operation = waiter[0]
+        if isinstance(operation, (SaveThreads, AppendEvents)):
+            rows += operation.rows
+            if later or (rows > most and rows > operation.rows):
                 later.append(waiter)
                 continue
         now.append(waiter)
@@ -376,8 +379,9 @@ def _file_at(where: str) -> tuple[int, int] | None:
 
 
 def _calls_of(operations: Sequence[Operation]) -> list[int]:
-    named = {op.call_id for op in operations if isinstance(op, (Settle, Release, MarkUncertain))}
-    return [int(call_id) for call_id in named if is_call_id(call_id)]
+    settled = [op.number for op in operations if isinstance(op, Settle) and op.number is not None]
+    others = [op.call_id for op in operations if isinstance(op, (Release, MarkUncertain))]
+    return [*settled, *[int(call_id) for call_id in others if is_call_id(call_id)]]
 
 
 def _outcome(operation: Operation, transaction: Transaction) -> Any:

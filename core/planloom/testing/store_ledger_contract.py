@@ -51,6 +51,15 @@ class LedgerContract:
         assert store.reply(a_question().fingerprint) is not None
 
     @with_store
+    async def test_what_a_server_said_and_what_it_left_out_are_told_apart(self, store: Store) -> None:
+        nothing, zero = Usage(), Usage(prompt_tokens=0, cached_prompt_tokens=0, completion_tokens=0, reasoning_tokens=0)
+        said = [(None, nothing), ("", zero), ("0", attrs.evolve(zero, prompt_tokens=-1)), ("NULL", nothing)]
+        for number, (finish_reason, usage) in enumerate(said):
+            reply = a_reply("", finish_reason=finish_reason, usage=usage, estimated=bool(number % 2))
+            version = await store.settle(await grant(store, a_question(number)), reply)
+            assert store.reply(a_question(number).fingerprint) == attrs.evolve(reply, cached=True, version=version)
+
+    @with_store
     async def test_a_reply_without_an_instant_gets_one(self, store: Store) -> None:
         await store.settle(await grant(store, a_question()), a_reply(created_at=None))
         stored = store.reply(a_question().fingerprint)

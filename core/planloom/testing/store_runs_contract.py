@@ -69,6 +69,13 @@ class RunsContract:
         assert store.threads("run-1") == [early, late, waiting]
 
     @with_store
+    async def test_a_thread_that_has_nothing_to_say_is_told_from_one_that_says_nothing(self, store: Store) -> None:
+        said = [(None, None, None), ("", "", 0.0), ("0", "0", 0.5), ("NULL", "null", 1.0)]
+        rows = [a_thread(n, error=error, raw=raw, started=at, ended=at) for n, (error, raw, at) in enumerate(said)]
+        await store.save_threads(rows)
+        assert store.threads("run-1") == [*rows[1:], rows[0]]
+
+    @with_store
     async def test_threads_can_be_had_by_status_and_page_by_page(self, store: Store) -> None:
         rows = [a_thread(n, status="done" if n % 3 else "failed", started=n / 2 if n < 8 else None) for n in range(12)]
         await store.save_threads(rows)
