@@ -109,14 +109,14 @@ class BudgetLine:
         reserve = partial(
             self._store.reserve, question, budget=self._budget, run=run, thread=thread, worst=worst, look=look
         )
-        attempt = partial(self._disk.when_there_is_room, reserve, turn)
         if not self._waiting:
-            result: Granted | Answered | OpenElsewhere | OverCap = await attempt()
+            result: Granted | Answered | OpenElsewhere | OverCap = await self._disk.when_there_is_room(reserve, turn)
             if not isinstance(result, OverCap):
                 return result
         turn.give()
         self._waiting += 1
         try:
+            attempt = partial(self._disk.when_there_is_room, reserve, turn)
             return await self._abort.until(self._wait_in_line(attempt, worst, turn))
         finally:
             self._waiting -= 1

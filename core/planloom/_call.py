@@ -224,13 +224,15 @@ class Call:
         after_s = errand.lane.hedge_after_s
         if after_s is not None and (self._hedge is None or not self._hedge.was_sent):
             return await self._hedged(after_s)
-        return await errand.effort.within(reply_to(errand, self._turn.began))
+        with errand.effort.limit():
+            return await reply_to(errand, self._turn.began)
 
     async def _hedged(self, after_s: float) -> Reply:
         """Ask as :meth:`_ask` does, and once more where no answer begins in that time: once a call."""
         assert self._open is not None
         hedge = self._hedge = Hedge(self._at, self._errand, self._turn, self._open, wanted=self._is_wanted)
-        reply = await self._errand.effort.within(hedge.answer(after_s))
+        with self._errand.effort.limit():
+            reply = await hedge.answer(after_s)
         self._open = hedge.call_id
         return reply
 
@@ -245,7 +247,7 @@ class Call:
         version = await self._at.disk.keep(lambda: store.settle(call_id, reply), locked_too=True)
         self._open = None
         self.paid = reply.price
-        return attrs.evolve(reply, version=version)
+        return reply.stored_as(version)
 
     async def _close(self) -> None:
         """Close a call that brought no answer (free, or charged at its worst price when it may have been billed), and
@@ -338,7 +340,8 @@ class Call:
             if error.retry_after_s is not None:
                 await asyncio.sleep(wait_s)
             else:
-                await self._errand.effort.within(asyncio.sleep(wait_s))
+                with self._errand.effort.limit():
+                    await asyncio.sleep(wait_s)
         await self._turn.take(again=True)
         if call_id is not None:
             may_go_out = await self._at.disk.when_there_is_room(lambda: store.mark_sent(call_id), self._turn)

@@ -8,9 +8,10 @@ looks which ones have ended, and is set to the earliest of the others.
 from __future__ import annotations
 
 import asyncio
+import math
 from types import TracebackType
 from typing import Any, Self
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 __all__ = ["Deadline"]
 
@@ -32,14 +33,17 @@ class Deadline:
         assert task is not None
         self._task: asyncio.Task[Any] = task
         self._cancelling = task.cancelling()
-        self._watch = _watch_of(task.get_loop())
-        self._watch.add(self)
+        watch = self._watch = _watch_of(task.get_loop())
+        watch.open.add(self)
+        if self.at < watch.looks_at:
+            watch.look_at(self.at)
         return self
 
     def move(self, at: float) -> None:
         """End at another moment."""
         self.at = at
-        self._watch.heed(at)
+        if at < self._watch.looks_at:
+            self._watch.look_at(at)
 
     def expire(self) -> None:
         """End now."""
@@ -55,46 +59,51 @@ class Deadline:
 
 
 class _Watch:
-    """The limits of one event loop, and the timer that they share. It holds no loop that nobody else holds."""
+    """The limits of one event loop, and the timer that they share. It holds no loop that nobody else holds.
 
-    def __init__(self) -> None:
-        self._open: set[Deadline] = set()
+    :ivar looks_at: when the timer goes off; for ever after while there is none.
+    """
+
+    __slots__ = ("_timer", "loop", "looks_at", "open")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = ref(loop)
+        self.open: set[Deadline] = set()
+        self.looks_at = math.inf
         self._timer: asyncio.TimerHandle | None = None
 
-    def add(self, deadline: Deadline) -> None:
-        self._open.add(deadline)
-        self.heed(deadline.at)
-
     def remove(self, deadline: Deadline) -> None:
-        self._open.discard(deadline)
-        if not self._open and self._timer is not None:
+        self.open.discard(deadline)
+        if not self.open and self._timer is not None:
             self._timer.cancel()
-            self._timer = None
+            self._timer, self.looks_at = None, math.inf
 
-    def heed(self, at: float) -> None:
-        """Look no later than that."""
+    def look_at(self, at: float) -> None:
+        """Look then, which is earlier than the timer would."""
         if self._timer is not None:
-            if self._timer.when() <= at:
-                return
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_at(at, self._look)
+        self._timer, self.looks_at = asyncio.get_running_loop().call_at(at, self._look), at
 
     def _look(self) -> None:
-        assert self._timer is not None
-        now, self._timer = self._timer.when(), None
-        ended = [deadline for deadline in self._open if deadline.at <= now]
-        self._open.difference_update(ended)
-        if self._open:
-            self.heed(min(deadline.at for deadline in self._open))
+        now, self._timer, self.looks_at = self.looks_at, None, math.inf
+        ended = [deadline for deadline in self.open if deadline.at <= now]
+        self.open.difference_update(ended)
+        if self.open:
+            self.look_at(min(deadline.at for deadline in self.open))
         for deadline in ended:
             deadline.expire()
 
 
 _watches: WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch] = WeakKeyDictionary()
+_newest: _Watch | None = None  # of the loop that runs, nearly always
 
 
 def _watch_of(loop: asyncio.AbstractEventLoop) -> _Watch:
-    watch = _watches.get(loop)
-    if watch is None:
-        watch = _watches[loop] = _Watch()
+    global _newest
+    watch = _newest
+    if watch is None or watch.loop() is not loop:
+        watch = _watches.get(loop)
+        if watch is None:
+            watch = _watches[loop] = _Watch(loop)
+        _newest = watch
     return watch

@@ -98,7 +98,7 @@ class Disk:
         waits = False
         try:
             while True:
-                if self._is_full():
+                if self._in_hand or (self._again_at and self._is_full()):
                     turn.give()
                     await self._abort.until(self._room())
                     await self._abort.until(turn.take(again=True))
@@ -116,8 +116,6 @@ class Disk:
                 self._leave()
 
     def _is_full(self) -> bool:
-        if not self._again_at:
-            return self._in_hand > 0
         return self._in_hand > 0 or asyncio.get_running_loop().time() < self._again_at
 
     async def _room(self) -> None:

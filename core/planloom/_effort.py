@@ -7,16 +7,13 @@ money, for an account or for another worker's call does not.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from types import TracebackType
 
 from ._deadline import Deadline
 from .clients import PermanentError
 from .money import show_credits
 
 __all__ = ["Effort", "OutOfTime"]
-
-T = TypeVar("T")
 
 
 class OutOfTime(PermanentError):
@@ -27,35 +24,26 @@ class Effort:
     """One worker's effort; changed by its calls.
 
     :param worker_s: how long it may take in all.
+    :ivar left_s: how much of that is left.
     :ivar attempts: requests that were sent. :ivar uncertain: worst prices of those that may have been billed although
         they brought no answer, in micro-credits.
     """
 
-    __slots__ = ("_left_s", "_worker_s", "attempts", "uncertain")
+    __slots__ = ("_worker_s", "attempts", "left_s", "uncertain")
 
     def __init__(self, worker_s: float) -> None:
         self.attempts = self.uncertain = 0
-        self._worker_s = self._left_s = worker_s
+        self._worker_s = self.left_s = worker_s
 
-    async def within(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something in the time that is left.
+    def limit(self) -> _Limit:
+        """Return what ends the body of a ``with`` when the time that is left is up, and counts the time it took.
 
-        :raises OutOfTime: it took longer, and was cancelled.
+        It raises :class:`OutOfTime` then; what was awaited there is cancelled.
         """
-        clock = asyncio.get_running_loop().time
-        began = clock()
-        limit = Deadline(began + self._left_s)
-        try:
-            with limit:
-                return await work
-        except TimeoutError as error:
-            if not limit.expired:
-                raise
-            raise self._out_of_time() from error
-        finally:
-            self._left_s = max(0.0, self._left_s - (clock() - began))
+        return _Limit(self)
 
-    def _out_of_time(self) -> OutOfTime:
+    def out_of_time(self) -> OutOfTime:
+        """Return how it fails when its time is up."""
         return OutOfTime(
             f"the worker had no answer within its {self._worker_s:g} s; ask for less at once, or raise "
             "`limits.worker_timeout_s`",
@@ -68,3 +56,22 @@ class Effort:
         unsure = f"up to {show_credits(self.uncertain)} credits may have been billed" if self.uncertain else ""
         count = f"after {self.attempts} attempts" if self.attempts > 1 else ""
         return ", ".join(filter(None, (count, unsure)))
+
+
+class _Limit(Deadline):
+    __slots__ = ("_began", "_effort")
+
+    def __init__(self, effort: Effort) -> None:
+        self._effort = effort
+        self._began = asyncio.get_running_loop().time()
+        super().__init__(self._began + effort.left_s)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        effort = self._effort
+        effort.left_s = max(0.0, effort.left_s - (asyncio.get_running_loop().time() - self._began))
+        try:
+            super().__exit__(kind, error, trace)
+        except TimeoutError as late:
+            raise effort.out_of_time() from late

@@ -76,6 +76,10 @@ class Turn:
             except TimeoutError:
                 return
 
+    def take_at_once(self) -> bool:
+        """Take a slot as :meth:`take` does, where there is nothing to wait for; return whether there was not."""
+        return not self._keys and self.take_free()
+
     def take_free(self) -> bool:
         """Take a slot if one is free that nobody waits for; return whether there was."""
         number = self._lane.slots.take_free(self._share)

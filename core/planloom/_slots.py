@@ -79,14 +79,14 @@ class _Line:
 class Slots:
     """The slots of one endpoint, shared by all runs of a process, and through ``machine`` by all of a machine.
 
-    :ivar answers: calls that were answered so far.
+    :ivar answers: calls that were answered so far. :ivar most: how many may have a slot now, breaker and holds aside.
     """
 
     def __init__(self, limit: int, *, name: str = "", machine: MachineSlots | None = None) -> None:
         self.name = name
         self.answers = 0
         self._limit = limit
-        self._window = float(min(max(_START, limit // 2), limit))
+        self._set_window(float(min(max(_START, limit // 2), limit)))
         self._refused_at = math.inf
         self._ramping = True
         self._served = True
@@ -107,10 +107,9 @@ class Slots:
         """Calls that have a slot now."""
         return len(self._flying)
 
-    @property
-    def most(self) -> int:
-        """How many calls may have a slot now, breaker and holds aside."""
-        return min(int(self._window), self._limit)
+    def _set_window(self, calls: float) -> None:
+        self._window = calls
+        self.most = min(int(calls), self._limit)
 
     # --- taking and giving
 
@@ -184,6 +183,8 @@ class Slots:
     def _dispatch(self) -> None:
         """Give slots to who waits, as many as there may be now."""
         while self._turns:
+            if self._breaker.outage is None and 0 < self.most <= len(self._flying):
+                return
             wait_s = self._wait_s()
             if wait_s > 0:
                 self._look_again_in(wait_s)
@@ -239,7 +240,7 @@ class Slots:
             return not self._breaker.probing
         if not self._flying and not self._served:
             # All that was sent was refused, so that it was not for their number.
-            self._window = max(self._window, float(min(_START, self._limit)))
+            self._set_window(max(self._window, float(min(_START, self._limit))))
         return len(self._flying) < self.most
 
     def _wait_s(self) -> float:
@@ -281,7 +282,7 @@ class Slots:
             step = 1 / self._window
         else:
             step = 1 / (self._window * _CAUTION)
-        self._window += step
+        self._set_window(self._window + step)
         if self._window >= self._refused_at:
             self._refused_at = math.inf
 
@@ -296,7 +297,7 @@ class Slots:
         self._cut_after = self._sent
         self._ramping = self._served = False
         self._refused_at = float(self.in_flight)
-        self._window = max(1.0, self.in_flight / 2)
+        self._set_window(max(1.0, self.in_flight / 2))
 
     def hold(self, seconds: float) -> None:
         """Start no new call for that long."""

@@ -156,11 +156,15 @@ class FrontDoor:
 
     async def fetch(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort | None = None) -> Reply:
         """Return the answer to a question that was not :meth:`at_hand` just now; see :meth:`ask`."""
-        reply = await self._fetched(question, role, asker, effort or Effort(_WORKER_TIMEOUT_S))
+        effort = effort or Effort(_WORKER_TIMEOUT_S)
+        reply = await self._shared(question, role, asker) if question.fingerprint in self._flights else None
+        if reply is None:
+            reply = await self._lead(question, role, asker, effort)
         self.reused += reply.cached
         return reply
 
-    async def _fetched(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort) -> Reply:
+    async def _shared(self, question: Question, role: RoleSettings, asker: Asker) -> Reply | None:
+        """Wait for who asks the same question now; ``None`` where it is to be asked anew."""
         while (flight := self._flights.get(question.fingerprint)) is not None:
             self._say_shared(question, asker)
             landing: asyncio.Future[Reply | None] = self._loop.create_future()
@@ -174,7 +178,7 @@ class FrontDoor:
                 known = self._known(question, role, asker)
                 if known is not None:
                     return known
-        return await self._lead(question, role, asker, effort)
+        return None
 
     def _known(self, question: Question, role: RoleSettings, asker: Asker) -> Reply | None:
         known = self._from_ledger(question)
@@ -237,7 +241,7 @@ class FrontDoor:
     # --- one question, asked by its first asker for all that ask it meanwhile
 
     async def _lead(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort) -> Reply:
-        client = self._client_of(question.endpoint)
+        client, fingerprint = self._client_of(question.endpoint), question.fingerprint
         if client is None:
             raise SpendRefused(
                 f"the question of role `{role.name}` is not in the ledger and there is no client for the endpoint "
@@ -253,23 +257,23 @@ class FrontDoor:
             lane=self._lane_of(question.endpoint),
             worst=role.price.of(question.input_tokens_bound, int(role.parameters.get("max_tokens", _MOST_TOKENS))),
         )
-        self._flights[question.fingerprint] = []
+        self._flights[fingerprint] = []
         try:
             reply = await self._ask_once(errand)
         except BaseException as error:
             # Who fails for want of time had its own time; whoever waits asks for itself then.
             self._land(
-                question, None, error if isinstance(error, ModelError) and not isinstance(error, OutOfTime) else None
+                fingerprint, None, error if isinstance(error, ModelError) and not isinstance(error, OutOfTime) else None
             )
             raise
-        self._land(question, reply)
+        self._land(fingerprint, reply)
         if self._mode == "refresh" and reply.version is not None:
-            self._recall.use(question.fingerprint, reply.version)  # a run asks again once
+            self._recall.use(fingerprint, reply.version)  # a run asks again once
         return reply
 
-    def _land(self, question: Question, reply: Reply | None, error: ModelError | None = None) -> None:
+    def _land(self, fingerprint: str, reply: Reply | None, error: ModelError | None = None) -> None:
         """Tell who else waits for the answer to a question; without one or a reason they ask for themselves."""
-        for landing in self._flights.pop(question.fingerprint):
+        for landing in self._flights.pop(fingerprint):
             if landing.done():
                 continue
             if error is None:
@@ -332,7 +336,7 @@ class FrontDoor:
         question, asker = errand.question, errand.asker
         seen: int | None = None
         while True:
-            if not turn.has_slot:
+            if not (turn.has_slot or turn.take_at_once()):
                 await self._abort.until(turn.take())
             asker.started()
             result = await self._line.reserve(

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 from weakref import WeakValueDictionary
 
 import attrs
@@ -324,6 +324,11 @@ class Reply:
     key_version: int = KEY_VERSION
     cached: bool = False
     version: int | None = None
+
+    def stored_as(self, version: int) -> Self:
+        """Return it with its number in the store that has just taken it; nobody else holds it yet, so it is no copy."""
+        object.__setattr__(self, "version", version)
+        return self
 
     @property
     def whole(self) -> bool:

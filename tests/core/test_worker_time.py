@@ -108,7 +108,7 @@ def test_a_timeout_of_somebody_else_is_passed_on_as_it_is() -> None:
         raise TimeoutError("not the worker's")
 
     async def play() -> None:
-        with pytest.raises(TimeoutError, match="not the worker's"):
-            await Effort(60.0).within(fails())
+        with pytest.raises(TimeoutError, match="not the worker's"), Effort(60.0).limit():
+            await fails()
 
     run_in_virtual_time(play())
