@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary, ref
 
 __all__ = ["Deadline"]
@@ -64,7 +64,8 @@ class _Watch:
     :ivar looks_at: when the timer goes off; for ever after while there is none.
     """
 
-    __slots__ = ("_timer", "loop", "looks_at", "open")
+    __slots__ = ("_timer", "looks_at", "loop", "open")
+    newest: ClassVar[_Watch | None] = None  # of the loop that runs, nearly always
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = ref(loop)
@@ -95,15 +96,13 @@ class _Watch:
 
 
 _watches: WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch] = WeakKeyDictionary()
-_newest: _Watch | None = None  # of the loop that runs, nearly always
 
 
 def _watch_of(loop: asyncio.AbstractEventLoop) -> _Watch:
-    global _newest
-    watch = _newest
+    watch = _Watch.newest
     if watch is None or watch.loop() is not loop:
         watch = _watches.get(loop)
         if watch is None:
             watch = _watches[loop] = _Watch(loop)
-        _newest = watch
+        _Watch.newest = watch
     return watch
