@@ -30,6 +30,9 @@ Fails = Callable[[int, WorkerRequest], bool]
 """Says of a worker's number, from 0 in the order of their turns, and its request whether it fails."""
 
 _IN_FLIGHT = 64
+# A request that is cut off is charged for the bytes of its question, and for the longest answer.
+_BYTES_A_TOKEN, _FRAME_TOKENS = 4, 24
+_MOST_TOKENS = 16_000
 _FEWEST_CACHED_TOKENS = 1_024  # no provider keeps a shorter beginning
 # Rough speeds of a served model, so that virtual time has a shape: fixed part, reading, writing.
 _CALL_S = 1.0
@@ -42,7 +45,8 @@ class Take:
     """What one take needed.
 
     :ivar tokens: of questions and answers; ``system_tokens`` those of system texts among them.
-    :ivar price: in micro-credits. :ivar seconds: in virtual time.
+    :ivar price: in micro-credits; ``hedges`` what would come on top were each call sent a second time that may be.
+    :ivar seconds: in virtual time.
     :ivar phases: workers by phase. :ivar roles: (workers, micro-credits) by role.
     :ivar error: why the plan must not run, if so. :ivar repeated: labels of workers whose question another had asked.
     """
@@ -52,6 +56,7 @@ class Take:
     tokens: int
     system_tokens: int
     price: int
+    hedges: int
     seconds: float
     phases: Mapping[str, int]
     roles: Mapping[str, tuple[int, int]]
@@ -98,7 +103,8 @@ class Stage:
         self._started = 0
         self._states = {name: work.new_run(rehearsal=True) for name, work in works.items()}
         self._stand_ins = registry.all("stand-in", StandIn)
-        self._spent = 0
+        self._hedged = _hedged_roles(settings)
+        self._spent = self._hedges = 0
         self._reserved = 0
         self._calls = self._granted = 0
         self._tokens = self._system_tokens = 0
@@ -142,6 +148,7 @@ class Stage:
             tokens=self._tokens,
             system_tokens=self._system_tokens,
             price=self._spent,
+            hedges=self._hedges,
             seconds=recorder.seconds(),
             phases={phase.name: phase.started for phase in host.phases.all() if phase.started},
             roles=dict(self._roles),
@@ -210,11 +217,21 @@ class Stage:
 
     def _count(self, request: WorkerRequest, price: int, answer: StandInAnswer) -> None:
         self._spent += price
+        if request.role in self._hedged:
+            asked = _FRAME_TOKENS + request.input_tokens * _BYTES_A_TOKEN
+            self._hedges += self._prices(request.role).of(asked, self._hedged[request.role])
         self._calls += 1
         self._tokens += request.input_tokens + answer.completion_tokens
         self._system_tokens += estimate_text_tokens(len(request.system))
         workers, total = self._roles.get(request.role, (0, 0))
         self._roles[request.role] = (workers + 1, total + price)
+
+
+def _hedged_roles(settings: Settings) -> dict[str, int]:
+    """Return the most tokens of an answer of each role whose questions may be sent a second time."""
+    hedged = {name for name, endpoint in settings.endpoints.items() if endpoint.hedge_after_s is not None}
+    own = {name: role.parameters for name, role in settings.roles.items() if role.endpoint in hedged}
+    return {name: int(parameters.get("max_tokens", _MOST_TOKENS)) for name, parameters in own.items()}
 
 
 def _kit_of(word: str, stand_ins: Mapping[str, StandIn]) -> StandIn | None:

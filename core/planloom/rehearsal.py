@@ -19,7 +19,7 @@ from ._take import Fails, Stage, Take, stand_in_answer
 from ._virtual_time import run_in_virtual_time
 from .data_classes import frozen
 from .kits import KitWork
-from .money import Price, credits_of, micro_of
+from .money import Price, credits_of, micro_of, show_enough
 from .plugins import Registry
 from .settings import Settings
 from .stand_ins import request_random
@@ -154,7 +154,7 @@ def rehearse(
     for shaky in (take(1_000 + n, fails) for n, fails in enumerate(_failures(first.agents))):
         if shaky.error is not None:
             return _refused(first, f"rehearsal with a quarter of the workers failing: {_explained(shaky.error)}")
-    return _summary(rows, _advice(first, take(2_000, _everyone)))
+    return _summary(rows, (*_advice(first, take(2_000, _everyone)), *_hedges_told(rows)))
 
 
 def _nobody(number: int, request: WorkerRequest) -> bool:
@@ -208,6 +208,17 @@ def _advice(first: Take, all_failing: Take) -> tuple[str, ...]:
     if all_failing.error is not None:
         advice.append(f"{BREAKS_WHEN_ALL_FAIL}: {_explained(all_failing.error)}")
     return tuple(advice)
+
+
+def _hedges_told(rows: list[Take]) -> tuple[str, ...]:
+    """Say what second requests may add: how many there will be nobody knows, and each stays charged when it loses."""
+    most = max(row.hedges for row in rows)
+    if not most:
+        return ()
+    return (
+        f"hedged requests (hedge_after_s) may add up to about {show_enough(most)} credits on top of the estimate, as "
+        "far as the budget allows: each is charged at its highest price",
+    )
 
 
 def _refused(take: Take, problem: str) -> Rehearsal:
