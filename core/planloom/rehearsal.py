@@ -8,15 +8,15 @@ different one each time, which it must survive; and once with all of them failin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
 
 import attrs
 
 from planlang import Limits, Program
 
 from ._take import Fails, Stage, Take, stand_in_answer
-from ._virtual_time import run_in_virtual_time
+from ._virtual_time import from_zero, run_in_virtual_time
 from .data_classes import frozen
 from .kits import KitWork
 from .money import Price, credits_of, micro_of, show_enough
@@ -128,7 +128,7 @@ def rehearse(
     Call it where no event loop is running.
     """
 
-    def take(seed: int, fails: Fails = _nobody) -> Take:
+    def take(seed: int, fails: Fails = _nobody) -> Awaitable[Take]:
         stage = Stage(
             registry,
             settings,
@@ -140,21 +140,32 @@ def rehearse(
             seed=seed,
             fails=fails,
         )
-        return run_in_virtual_time(stage.run(program, dict(args or {}), limits or Limits()))
+        return from_zero(stage.run(program, dict(args or {}), limits or Limits()))
 
-    first = take(0)
+    return run_in_virtual_time(_rehearsed(take, program.source, takes, with_failures))
+
+
+class _Played(Protocol):
+    """Plays one take of a plan."""
+
+    def __call__(self, seed: int, fails: Fails = ...) -> Awaitable[Take]: ...
+
+
+async def _rehearsed(take: _Played, source: str, takes: int | None, with_failures: bool) -> Rehearsal:
+    first = await take(0)
     if first.error is not None:
-        return _refused(first, f"rehearsal: {first.error}{_argument_missing(first.error, program.source)}")
-    rows = [first, *(take(seed) for seed in range(1, takes or _takes_for(first.agents)))]
+        return _refused(first, f"rehearsal: {first.error}{_argument_missing(first.error, source)}")
+    rows = [first, *[await take(seed) for seed in range(1, takes or _takes_for(first.agents))]]
     broken = next((row for row in rows if row.error is not None), None)
     if broken is not None:
         return _refused(broken, f"rehearsal: {broken.error}")
     if not with_failures:
         return _summary(rows, ())
-    for shaky in (take(1_000 + n, fails) for n, fails in enumerate(_failures(first.agents))):
+    for number, fails in enumerate(_failures(first.agents)):
+        shaky = await take(1_000 + number, fails)
         if shaky.error is not None:
             return _refused(first, f"rehearsal with a quarter of the workers failing: {_explained(shaky.error)}")
-    return _summary(rows, (*_advice(first, take(2_000, _everyone)), *_hedges_told(rows)))
+    return _summary(rows, (*_advice(first, await take(2_000, _everyone)), *_hedges_told(rows)))
 
 
 def _nobody(number: int, request: WorkerRequest) -> bool:

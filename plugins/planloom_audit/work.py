@@ -137,7 +137,10 @@ class AuditWork:
     def finding(self, raw: object, source: str = "") -> Finding | Malformed:
         """Return the finding that a worker's item, or a plan's own copy of one, means."""
         read = normalise(raw, self.tree, source)
-        return read if isinstance(read, Malformed) else _with_sources(read, raw, source)
+        if isinstance(read, Malformed) or not isinstance(raw, Mapping):
+            return read
+        behind = _behind(raw, source)
+        return attrs.evolve(read, **behind) if behind else read
 
     def _path(self, name: str) -> str:
         if name in self.tree:
@@ -190,8 +193,8 @@ class AuditRun:
             return self.work.finding(raw, source)
         path, line = str(raw["file"]), int(raw["line"])
         place = Place(path, None, line - (line - 1) % 10)
-        read = Finding(file=path, line=line, function=None, claim=str(raw["claim"]), source=source, place=place)
-        return _with_sources(read, raw, source)
+        behind = {"source": source} | _behind(raw, source)
+        return Finding(file=path, line=line, function=None, claim=str(raw["claim"]), place=place, **behind)
 
     def report(self, findings: Iterable[Mapping[str, Any]]) -> None:
         """Note what a scan reported, once a place: where the audit is stopped, it is shown as undecided."""
@@ -214,11 +217,11 @@ class AuditRun:
         return set().union(*self.read.values())
 
 
-def _with_sources(read: Finding, raw: object, source: str) -> Finding:
-    """A plan's copy of a finding names the workers behind it."""
-    if not isinstance(raw, Mapping) or not isinstance(raw.get("sources"), str):
-        return read
-    return attrs.evolve(read, sources=tuple(raw["sources"].split("\n")), source=str(raw.get("source", source)))
+def _behind(raw: Mapping[Any, Any], source: str) -> dict[str, Any]:
+    """Return the workers behind a finding where it is a plan's own copy of one, which names them."""
+    if not isinstance(raw.get("sources"), str):
+        return {}
+    return {"sources": tuple(raw["sources"].split("\n")), "source": str(raw.get("source", source))}
 
 
 def finding_as_data(finding: Finding) -> dict[str, Any]:

@@ -130,10 +130,11 @@ def _word_by_name(build: Build, node: Call) -> Code | None:
     if len(names) < len(node.keywords) or any(isinstance(arg, Starred) for arg in node.args):
         return None
     calls = build.words[function.id].calls
-    if not calls.fit(len(node.args), names):
+    parameters = calls.fit(len(node.args), names)
+    if parameters is None:
         return None
     parts = build.codes([*node.args, *(keyword.value for keyword in node.keywords)])
-    return calls.site(node.start, parts, names)
+    return calls.site(node.start, parts, parameters)
 
 
 def _slow_call(build: Build, offset: int) -> Callable[[Frame, Any, Any, dict[str, Any]], Any]:

@@ -56,25 +56,28 @@ class WordCalls:
             raise self._bridge.fail(offset, error) from error
         return self._enter(Site(self._bridge, offset), len(args), names)(frame, [*args, *keywords.values()])
 
-    def fit(self, count: int, names: Sequence[str]) -> bool:
-        """Tell whether so many arguments by position and these by keyword fit the word."""
-        try:
-            self._fit(count, names)
-        except TypeError:
-            return False
-        return True
+    def fit(self, count: int, names: Sequence[str]) -> list[str] | None:
+        """Return the parameters that keywords stand for, ``None`` where such a call does not fit the word.
 
-    def site(self, offset: int, parts: Sequence[Code], names: Sequence[str]) -> Code:
+        :param count: how many arguments it has by position. :param names: of those by keyword.
+        """
+        try:
+            return self._fit(count, names)
+        except TypeError:
+            return None
+
+    def site(self, offset: int, parts: Sequence[Code], names: list[str]) -> Code:
         """Return code of a call in the source that fits.
 
-        :param parts: the arguments, in the order of the text. :param names: of those by keyword, which come last.
+        :param parts: the arguments, in the order of the text.
+        :param names: the parameters of those by keyword, which come last, as :meth:`fit` gave them.
         """
         site, height = Site(self._bridge, offset), _HEIGHT + tallest(parts)
         waits = any(part.waits for part in parts)
         if len(parts) == 1 and not (names or waits):
             one = self._waiting_one if self.waits else self._plain_one
             return Code(one(site, parts[0]), self.waits, height)
-        enter = self._enter(site, len(parts) - len(names), self._fit(len(parts) - len(names), names))
+        enter = self._enter(site, len(parts) - len(names), names)
         if waits:
             return Code(_after_waits(parts, enter, self.waits), True, height)
         runs = [part.run for part in parts]
