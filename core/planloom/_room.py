@@ -65,22 +65,24 @@ def room_for(loom: Loom, job: Job, source: str, budget: str = "") -> Room:
     """
     before = loom.unfinished(job)
     books = budget or (before.budget if before is not None else "")
-    whole = loom.store.store_books()
+    configured = loom.settings.store_cap
+    whole = loom.store.store_books(configured)
     return Room(
         job=job.cap,
-        store=store_room(loom.store, job, books),
+        store=store_room(loom.store, job, books, configured),
         store_cap=0 if whole is None else whole.cap,
         recorded={place: entry for place, entry in loom.recorded(job, source).items() if entry["word"] == "budget"},
     )
 
 
-def store_room(store: Store, job: Job, budget: str) -> int | None:
+def store_room(store: Store, job: Job, budget: str, configured: int | None = None) -> int | None:
     """Return what the store's cap leaves for a job, before its run took anything; ``None`` when there is no such cap.
 
     :param budget: the books of its run. What other runs of it paid for counts as the job's own, unless it asks anew
         what they have answers to.
+    :param configured: the cap that the configuration says, which a store that is only read does not have yet.
     """
-    whole = store.store_books()
+    whole = store.store_books(configured)
     if whole is None:
         return None
     own = store.books(budget).spent if job.refresh else store.paid(job.key, budget)

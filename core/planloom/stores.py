@@ -156,8 +156,12 @@ class Store(Protocol):
     def books(self, budget: str) -> Books:
         """Return the books of a budget (all zero when there is none)."""
 
-    def store_books(self) -> Books | None:
-        """Return the books of all budgets together, under the store's own cap; ``None`` when it has none."""
+    def store_books(self, configured: int | None = None) -> Books | None:
+        """Return the books of all budgets together, under the store's own cap; ``None`` when it has none.
+
+        :param configured: the cap that a configuration says, for who writes nothing: it counts where it is news, as it
+            would once it was given to :meth:`configure_cap`.
+        """
 
     def paid(self, job: str, budget: str) -> int:
         """Return what the runs of a job have paid together, and what was paid from this budget, each amount once.

@@ -228,9 +228,12 @@ class SqliteStore:
         cap, spent, reserved, uncertain = row or (0, 0, 0, 0)
         return Books(cap=cap, spent=spent, reserved=reserved, uncertain=uncertain)
 
-    def store_books(self) -> Books | None:
-        """Return the books of all budgets together, under the store's own cap; ``None`` when it has none."""
+    def store_books(self, configured: int | None = None) -> Books | None:
+        """Return the books of all budgets together, under the store's own cap or the one it is about to have; ``None``
+        when there is none."""
         ((cap, spent, reserved, uncertain),) = self._readers.rows(_STORE_BOOKS)
+        if configured is not None and self._readers.row(CONFIGURED_CAP) != (configured,):
+            cap = configured
         return None if cap is None else Books(cap=cap, spent=spent, reserved=reserved, uncertain=uncertain)
 
     def paid(self, job: str, budget: str) -> int:

@@ -152,7 +152,7 @@ def cap(app: App, amount: str | None) -> None:
         if amount is not None:
             wanted = None if amount == _NO_CAP else CREDITS.convert(amount, None, None)
             asyncio.run(_set_cap(opened, app.settings.store_cap, wanted))
-        books = opened.store_books()
+        books = opened.store_books(app.settings.store_cap if amount is None else None)
     if books is None:
         click.echo(f"{opened.where} has no cap of its own; each job has one (--cap)")
         return

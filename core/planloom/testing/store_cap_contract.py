@@ -95,6 +95,19 @@ class CapContract:
         assert caps == [50, 80, 80, 60]
 
     @with_store
+    async def test_who_writes_nothing_sees_the_cap_that_a_configuration_is_about_to_give(self, store: Store) -> None:
+        def seen(configured: int | None) -> int | None:
+            whole = store.store_books(configured)
+            return None if whole is None else whole.cap
+
+        assert [seen(None), seen(50)] == [None, 50]
+        await store.configure_cap(50)
+        await store.cap_store(80)
+        assert [seen(None), seen(50), seen(60)] == [80, 80, 60]
+        await store.cap_store(None)
+        assert [seen(None), seen(50), seen(60)] == [None, None, 60]
+
+    @with_store
     async def test_what_a_job_paid_is_known_whatever_budgets_its_runs_had(self, store: Store) -> None:
         for budget in (SECOND, "other job's"):
             await store.open_budget(budget, 100)
