@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import Any
 
@@ -168,28 +168,25 @@ def price_plan(
     """
     program, advice = compile_plan(source, vocabulary, name)
 
-    def priced(prices: Callable[[str], Price], takes: int | None = None, with_failures: bool = True) -> Rehearsal:
-        return rehearse(
-            program,
-            registry=registry,
-            settings=settings,
-            works=works,
-            prices=prices,
-            budget=room.left_of_job,
-            seen=room.left,
-            recorded=room.recorded,
-            args=args,
-            takes=takes,
-            with_failures=with_failures,
-        )
-
+    rehearsed = partial(
+        rehearse,
+        program,
+        registry=registry,
+        settings=settings,
+        works=works,
+        budget=room.left_of_job,
+        seen=room.left,
+        recorded=room.recorded,
+        args=args,
+    )
+    free = settings.offline
     return PricedPlan(
         source=source,
         program=program,
         vocabulary=vocabulary,
         # What is free costs the same in every take.
-        rehearsal=priced(lambda role: settings.role(role).price, 1 if settings.offline else None),
-        with_models=priced(default_price, with_failures=False) if settings.offline else None,
+        rehearsal=rehearsed(prices=lambda role: settings.role(role).price, takes=1 if free else None),
+        with_models=rehearsed(prices=default_price, with_failures=False) if free else None,
         advice=advice,
     )
 
@@ -296,8 +293,7 @@ async def write_plan(
     :param anew: ask the lead also what the ledger has its answer to.
     :raises RunAborted: the lead cannot be asked, or it was cancelled. :raises ModelError: it gave no answer.
     """
-    control = control or RunControl()
-    settings = loom.settings
+    control, settings = control or RunControl(), loom.settings
     messages = messages_to_lead(settings, job, kit, vocabulary, sheet)
     # The lead can be told to ask for less, whosever cap it is.
     may_spend = room_for(loom, job, "", budget).budget

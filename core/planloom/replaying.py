@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._errors import Misuse, listed_differences
+from ._in_thread import in_thread
 from .data_classes import frozen
 from .former import read_former
 from .jobs import compile_plan
@@ -39,7 +40,7 @@ async def replay_run(loom: Loom, row: RunRow) -> Replayed:
         raise Misuse(f"the run {row.id} was refused, so there is nothing to replay; `planloom show {row.id}` says why")
     if row.status in _NEVER_RAN:
         raise Misuse(f"the run {row.id} is {row.status} and has nothing to replay; `planloom resume {row.id}` runs it")
-    job = job_of(loom.registry, row)
+    job = await in_thread(job_of, loom.registry, row)
     program, _ = compile_plan(row.plan, build_vocabulary(loom.registry, loom.settings, job.kits), row.title)
     former = read_former(loom.store, row)
     workers = int(row.facts.get("workers", loom.settings.workers))

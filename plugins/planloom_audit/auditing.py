@@ -68,12 +68,34 @@ def plan_audit(
 
     :raises PlanloomError: it came to no approved plan: refused, held, misconfigured, nothing to pay with.
     """
-    works = {AUDIT.name: work}
+    job = _job(work, options)
+    desk = JobDesk(
+        registry=registry,
+        settings=settings,
+        console=console,
+        confirm=confirm,
+        yes=options.yes,
+        on_cap=options.on_cap,
+    )
+    for_lead = "--new-plan asks" if options.new_plan else "--job is told to" if options.text else ""
+    if for_lead and options.plan is None and not _has_lead(settings):
+        raise Misuse(f"{for_lead} the lead, and none is configured; leave it out, or name a model for the role `lead`")
+    may_spend = desk.may_spend(job)
+    sheet = fact_sheet(registry, settings, job.works, may_spend)
+    job = attrs.evolve(job, facts={"sheet": sheet, **job.facts})
+    asks_lead = options.plan is None and _has_lead(settings)
+    planned = _planned(desk, job, sheet, may_spend, options.new_plan) if asks_lead else None
+    proposal = _proposed(desk, job, options, planned)
+    desk.show(proposal)
+    return desk, desk.approve(proposal)
+
+
+def _job(work: AuditWork, options: AuditOptions) -> Job:
     path = str(options.target.resolve())
-    job = Job(
+    return Job(
         title=f"audit {shown_path(options.target.resolve().name)}",
         kits=(AUDIT,),
-        works=works,
+        works={AUDIT.name: work},
         target=shown_path(path),
         options={
             **{name: list(given) for name, given in options.patterns.items()},
@@ -90,25 +112,6 @@ def plan_audit(
             **target_facts(path, shown_path(path)),
         },
     )
-    desk = JobDesk(
-        registry=registry,
-        settings=settings,
-        console=console,
-        confirm=confirm,
-        yes=options.yes,
-        on_cap=options.on_cap,
-    )
-    for_lead = "--new-plan asks" if options.new_plan else "--job is told to" if options.text else ""
-    if for_lead and options.plan is None and not _has_lead(settings):
-        raise Misuse(f"{for_lead} the lead, and none is configured; leave it out, or name a model for the role `lead`")
-    may_spend = desk.may_spend(job)
-    sheet = fact_sheet(registry, settings, works, may_spend)
-    job = attrs.evolve(job, facts={"sheet": sheet, **job.facts})
-    asks_lead = options.plan is None and _has_lead(settings)
-    planned = _planned(desk, job, sheet, may_spend, options.new_plan) if asks_lead else None
-    proposal = _proposed(desk, job, options, planned)
-    desk.show(proposal)
-    return desk, desk.approve(proposal)
 
 
 def run_audit(desk: JobDesk, proposal: Proposal) -> Outcome:

@@ -21,10 +21,10 @@ from planloom._errors import Misuse
 from planloom.api import open_with
 from planloom.money import credits_of, show_credits
 from planloom.store_tools import DOCTOR, EXPORTED_KINDS, Pruned, Pruning, Spender, StoreStats, StoreTools
-from planloom.stores import Store, StorePlugin
+from planloom.stores import Books, StorePlugin
 from planloom.wording import counted
 
-from .app import CREDITS, App, app_command, opened_store, out_console, say_console
+from .app import CREDITS, App, app_command, out_console, say_console
 
 __all__ = ["store"]
 
@@ -148,26 +148,23 @@ def cap(app: App, amount: str | None) -> None:
 
     It holds beside the cap of each job. Runs that wait for it go on when it is raised, in every process.
     """
-    with opened_store(app, read_only=amount is None) as opened:
-        if amount is not None:
-            wanted = None if amount == _NO_CAP else CREDITS.convert(amount, None, None)
-            asyncio.run(_set_cap(opened, app.settings.store_cap, wanted))
-        books = opened.store_books(app.settings.store_cap if amount is None else None)
+    wanted = None if amount in (None, _NO_CAP) else CREDITS.convert(amount, None, None)
+
+    async def main() -> tuple[str, Books | None]:
+        async with open_with(app.registry, app.settings, read_only=amount is None) as loom:
+            if amount is not None:
+                await loom.store.cap_store(wanted)
+            return loom.store.where, loom.store.store_books(app.settings.store_cap if amount is None else None)
+
+    where, books = asyncio.run(main())
     if books is None:
-        click.echo(f"{opened.where} has no cap of its own; each job has one (--cap)")
+        click.echo(f"{where} has no cap of its own; each job has one (--cap)")
         return
     spent = show_credits(books.spent + books.uncertain)
     click.echo(
-        f"all jobs of {opened.where} together may spend {show_credits(books.cap)} credits: {spent} are spent, "
+        f"all jobs of {where} together may spend {show_credits(books.cap)} credits: {spent} are spent, "
         f"{show_credits(books.reserved)} reserved, {show_credits(books.left)} free"
     )
-
-
-async def _set_cap(store: Store, configured: int | None, wanted: int | None) -> None:
-    if configured is not None:
-        # What the next run reads in the configuration is no news by then, and leaves what is set here.
-        await store.configure_cap(configured)
-    await store.cap_store(wanted)
 
 
 @store.command()

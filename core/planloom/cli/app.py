@@ -6,8 +6,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,14 +26,12 @@ from planloom.visible import visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from planloom.stores import Store
 
 __all__ = [
     "CREDITS",
     "App",
     "app_command",
     "argument_options",
-    "opened_store",
     "out_console",
     "read_arguments",
     "say_console",
@@ -159,25 +156,6 @@ def _refuse_tracked(store: str) -> None:
                 f"{name} is tracked by git, so it may have come with the checkout, and its answers would be taken for "
                 f"a model's; if it is yours say `git rm --cached {name}`, or name it with --store to use it as it is"
             )
-
-
-@contextmanager
-def opened_store(app: App, *, read_only: bool = False) -> Iterator[Store]:
-    """Give the configured store, where no event loop is running.
-
-    :param read_only: nothing is to be written, so that a store which cannot be written will do.
-    :raises StoreError: it cannot be opened.
-    """
-    import asyncio
-
-    from planloom.stores import StorePlugin
-
-    plugin = app.registry.get("store", app.settings.store_kind, StorePlugin)
-    store = plugin.opened(app.settings.store_path, read_only=read_only)
-    try:
-        yield store
-    finally:
-        asyncio.run(store.close())
 
 
 def _working_folder() -> Path:
