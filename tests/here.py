@@ -29,13 +29,16 @@ class Ended:
     stderr: str
 
 
-def planloom_here(folder: Path, *arguments: object, env: Mapping[str, str] | None = None) -> Ended:
-    """Run a command in a folder, with nothing to read and without a terminal; ``env`` is added to the environment."""
+def planloom_here(folder: Path, *arguments: object, env: Mapping[str, str | None] | None = None) -> Ended:
+    """Run a command in a folder, with nothing to read and without a terminal.
+
+    ``env`` is added to the environment; a variable that is ``None`` is taken away.
+    """
     streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8") for name in ("stdin", "stdout", "stderr")}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name, value in (env or {}).items():
-            patch.setenv(name, value)
+            patch.delenv(name, raising=False) if value is None else patch.setenv(name, value)
         for name, stream in streams.items():
             patch.setattr(sys, name, stream)
         with pytest.raises(SystemExit) as ended:

@@ -63,10 +63,21 @@ class Around:
     environment: dict[str, str | None] = attrs.field(factory=dict)
 
 
+VARIABLES: dict[str, dict[str, str | None]] = {
+    "no home": {"HOME": None, "XDG_STATE_HOME": None},
+    "a home that is a file": {"HOME": "/dev/null", "XDG_STATE_HOME": "/dev/null"},
+    "no column": {"COLUMNS": "0", "TERM": "dumb"},
+}
+
+
+@pytest.mark.parametrize("environment", VARIABLES.values(), ids=VARIABLES.keys())
+def test_a_run_needs_little_of_an_environment(shell: Shell, environment: dict[str, str | None]) -> None:
+    ended = shell.here("run", "job.plan", **environment)
+    assert (ended.code, ended.output) == (0, "ok: is it so?\n"), ended.remarks
+    assert shell.server.total == 1
+
+
 MACHINES = {
-    "no home": Around(environment={"HOME": None, "XDG_STATE_HOME": None}),
-    "a home that is a file": Around(environment={"HOME": "/dev/null", "XDG_STATE_HOME": "/dev/null"}),
-    "no column": Around(environment={"COLUMNS": "0", "TERM": "dumb"}),
     "a locale of ASCII": Around(environment={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}),
     "no rights for anybody": Around("umask 777; planloom run job.plan"),
     "twenty files": Around("ulimit -n 20; planloom run job.plan"),
