@@ -20,7 +20,7 @@ from typing import Any, Final, NoReturn
 from planlang._errors import PlanAborted, PlanFailed, PlanLimitError
 from planlang._vocabulary import Word
 
-from .border import from_host, to_host
+from .border import from_host, gathered_from_host, to_host
 from .context import Code, Run, tallest, turn
 from .iterate import items_of
 from .place import Bridge, Place, Site, placed
@@ -99,7 +99,7 @@ class WordCalls:
     def _enter(self, site: Site, count: int, names: list[str]) -> Callable[[Frame, Sequence[Any]], Any]:
         """Return a function that calls the word with the values of arguments that fit."""
         call, calls, steps = self._word.call, self._meter.calls, self._meter.slice
-        counts = _WAITING_CALL if self.waits else 1
+        counts, gathers = _WAITING_CALL if self.waits else 1, self._word.runs_tasks
 
         def begin(frame: Frame, values: Sequence[Any]) -> Any:
             left = calls[0] = calls[0] - counts
@@ -122,6 +122,8 @@ class WordCalls:
                     value = await value
                 if steps[1]:
                     await turn()
+                if gathers and type(value) is list:
+                    return await gathered_from_host(frame[0], value)
                 return value if value is None else from_host(frame[0], value)
             except BaseException as error:
                 self._blame(site, error)
@@ -160,6 +162,7 @@ class WordCalls:
         evaluate, slot = argument.run, argument.slot
         call, calls, meter = self._word.call, self._meter.calls, self._meter
         few, many, low, high, steps = meter.few, meter.many, meter.low, meter.high, meter.slice
+        gathers = self._word.runs_tasks
 
         async def run(frame: Frame) -> Any:
             given = frame[slot] if slot else evaluate(frame)
@@ -182,6 +185,8 @@ class WordCalls:
                     await turn()
                 if type(value) is int and (few <= value <= many or low <= value <= high):
                     return value
+                if gathers and type(value) is list:
+                    return await gathered_from_host(task, value)
                 return value if value is None else from_host(task, value)
             except BaseException as error:
                 self._blame(site, error)

@@ -117,6 +117,28 @@ def test_two_runs_of_one_program_do_not_disturb_each_other(host: Any) -> None:
     assert [outcome.result for outcome in asyncio.run(both())] == [[0, 1, 2, 3, 4]] * 2
 
 
+def _turns_of_others(source: str, host: Any) -> int:
+    """Return how often the event loop came round to another task while a plan ran."""
+
+    async def counted() -> int:
+        turns = 0
+        running = asyncio.ensure_future(planlang.compile(source, host.words()).run(None, None, host))
+        while not running.done():
+            turns += 1
+            await asyncio.sleep(0)
+        assert (await running).result == [[{"n": 0}] * 500] * 20
+        return turns
+
+    return asyncio.run(counted())
+
+
+def test_others_have_their_turns_while_what_many_tasks_brought_is_copied(host: Any) -> None:
+    rows = 'rows = [{"n": 0} for n in range(500)]\n'
+    one_after_the_other = rows + "result = [same(rows) for n in range(20)]\n"
+    at_once = rows + "result = parallel([lambda: rows for n in range(20)])\n"
+    assert _turns_of_others(at_once, host) - _turns_of_others(one_after_the_other, host) >= 10
+
+
 def test_a_child_starts_with_a_copy_of_its_parents_scope(run: Any) -> None:
     source = (
         'remember("parent")\ndef work(n):\n    before = remember(n)\n    return [before, remember()]\n'
