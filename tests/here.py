@@ -7,9 +7,12 @@ signals, its streams, how it dies, what else runs beside it) a test starts one: 
 from __future__ import annotations
 
 import io
+import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import attrs
 import pytest
@@ -18,6 +21,9 @@ from planloom.cli import main
 from planloom.testing.folders import Folder
 
 __all__ = ["Ended", "FolderHere", "planloom_here"]
+
+
+_PATIENCE_S = 120
 
 
 @attrs.frozen
@@ -41,10 +47,26 @@ def planloom_here(folder: Path, *arguments: object, env: Mapping[str, str | None
             patch.delenv(name, raising=False) if value is None else patch.setenv(name, value)
         for name, stream in streams.items():
             patch.setattr(sys, name, stream)
-        with pytest.raises(SystemExit) as ended:
+        with _patience(), pytest.raises(SystemExit) as ended:
             main([str(argument) for argument in arguments])
     assert isinstance(ended.value.code, int)
     return Ended(ended.value.code, _written(streams["stdout"]), _written(streams["stderr"]))
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    """A command that never ends is a test that fails, as that of a process is, and no suite that never ends."""
+
+    def lose(*_: object) -> NoReturn:
+        raise TimeoutError(f"the command has not ended after {_PATIENCE_S} s")
+
+    before = signal.signal(signal.SIGALRM, lose)
+    signal.setitimer(signal.ITIMER_REAL, _PATIENCE_S, _PATIENCE_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _written(stream: io.TextIOWrapper) -> str:
