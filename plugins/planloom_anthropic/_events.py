@@ -24,7 +24,7 @@ def message_of_events(body: bytes, parse: Callable[[str], Any]) -> dict[str, Any
         for name, value in values_in(body, parse):
             if value == DONE:  # a gateway's way to end every stream
                 break
-            if isinstance(value, Mapping):
+            if isinstance(value, dict):
                 joined.add(str(value.get("type") or name), value)
             if joined.over:
                 break

@@ -106,8 +106,8 @@ def _message(answer: Answer, faults: FaultTable) -> Any:
 
 def _content(value: Any) -> list[Mapping[str, Any]] | None:
     """Return the blocks of a message; of one that has stopped also a text in the place of blocks, or nothing."""
-    content = value.get("content") if isinstance(value, Mapping) else None
-    if not isinstance(content, list) and isinstance(value, Mapping) and text_in(value.get("stop_reason")):
+    content = value.get("content") if isinstance(value, dict) else None
+    if not isinstance(content, list) and isinstance(value, dict) and text_in(value.get("stop_reason")):
         content = [content] if isinstance(content, str) else [] if content is None else content
     if not isinstance(content, list):
         return None

@@ -52,9 +52,9 @@ class _Choice:
             # Why an answer is not whole stays said, whatever is said after it.
             self.finish_reason = reason_in(choice) or self.finish_reason
         delta = choice.get("delta")
-        if isinstance(delta, Mapping):
+        if isinstance(delta, dict):
             self._add_delta(delta)
-        elif isinstance(choice.get("message"), Mapping):
+        elif isinstance(choice.get("message"), dict):
             self._add_message(choice["message"])
 
     def _add_message(self, message: Mapping[str, Any]) -> None:
@@ -76,7 +76,7 @@ class _Choice:
         if isinstance(delta.get("refusal"), str):
             self._refusal.append(delta["refusal"])
         for key, arguments in self._called(delta) if "tool_calls" in delta or "function_call" in delta else ():
-            if isinstance(arguments, str | Mapping):
+            if isinstance(arguments, str | dict):
                 piece = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
                 self._arguments.setdefault(key, []).append(piece)
 
@@ -84,9 +84,9 @@ class _Choice:
         """Yield the pieces of arguments, each with what its call is known by."""
         calls = delta.get("tool_calls")
         for call in calls if isinstance(calls, list) else ():
-            if isinstance(call, Mapping) and isinstance(call.get("function"), Mapping):
+            if isinstance(call, dict) and isinstance(call.get("function"), dict):
                 yield self._key_of(call), call["function"].get("arguments")
-        if isinstance(delta.get("function_call"), Mapping):
+        if isinstance(delta.get("function_call"), dict):
             yield "", delta["function_call"].get("arguments")
 
     def _key_of(self, call: Mapping[str, Any]) -> Any:
@@ -119,8 +119,8 @@ class _Joined:
 
     def add(self, chunk: Any, event_name: str) -> None:
         if event_name == "error":
-            chunk = chunk if isinstance(chunk, Mapping) and "error" in chunk else {"error": chunk}
-        if not isinstance(chunk, Mapping):
+            chunk = chunk if isinstance(chunk, dict) and "error" in chunk else {"error": chunk}
+        if not isinstance(chunk, dict):
             return
         error = chunk if chunk.get("object") == "error" else chunk.get("error")
         usage = chunk.get("usage")
@@ -134,7 +134,7 @@ class _Joined:
             self._count(usage)
         choices = chunk.get("choices")
         for place, choice in enumerate(choices if isinstance(choices, list) else ()):
-            if isinstance(choice, Mapping):
+            if isinstance(choice, dict):
                 self._add_choice(choice, place)
 
     def _add_choice(self, choice: Mapping[str, Any], place: int) -> None:
@@ -151,7 +151,7 @@ class _Joined:
 
     def _count(self, usage: Any) -> None:
         """The last counts hold, but for those of a server that forgot them."""
-        if isinstance(usage, Mapping) and any(map(count_in, usage.values())):
+        if isinstance(usage, dict) and any(map(count_in, usage.values())):
             self._top["usage"] = usage
 
     def _fail(self, error: Any) -> None:

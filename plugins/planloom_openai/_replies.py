@@ -118,14 +118,14 @@ def _parse(body: bytes | str) -> Any:
 
 
 def _first_choice(value: Any) -> Mapping[str, Any] | None:
-    choices = value.get("choices") if isinstance(value, Mapping) else None
+    choices = value.get("choices") if isinstance(value, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(choice, Mapping):
+    if not isinstance(choice, dict):
         return None
     held = choice.get("message") or choice.get("delta") or choice.get("error")
     # Nothing but a reason is what some filters leave of an answer.
     left = not held and text_in(reason_in(choice)) not in (None, "stop")
-    return choice if left or isinstance(held, Mapping) else None
+    return choice if left or isinstance(held, dict) else None
 
 
 def _finish_reason(said: str, message: Mapping[str, Any]) -> str | None:
@@ -144,25 +144,21 @@ def _text_of(message: Mapping[str, Any]) -> str:
     if texts:
         return texts[0] if len(texts) == 1 else "\n".join(texts)
     refusal = message.get("refusal")
-    return refusal if isinstance(refusal, str) else "".join(_content(message.get("content")))
+    return refusal if isinstance(refusal, str) else _content(message.get("content"))
 
 
 def _said(message: Mapping[str, Any]) -> list[str]:
     """Return what a message says and what it calls tools with, but for what is blank."""
-    content = "".join(_content(message.get("content")))
-    return [text for text in (content, *_arguments(message)) if text.strip()]
+    return [text for text in (_content(message.get("content")), *_arguments(message)) if text.strip()]
 
 
-def _content(content: Any) -> Iterator[str]:
+def _content(content: Any) -> str:
     if isinstance(content, str):
-        yield content
-    elif isinstance(content, Mapping):
-        yield _part(content) if "text" in content else json.dumps(content, ensure_ascii=False)
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, Mapping):
-            yield _part(part)
+        return content
+    if isinstance(content, dict):
+        return _part(content) if "text" in content else json.dumps(content, ensure_ascii=False)
+    parts = content if isinstance(content, list) else ()
+    return "".join([part if isinstance(part, str) else _part(mapping_in(part)) for part in parts])
 
 
 def _part(part: Mapping[str, Any]) -> str:
@@ -170,24 +166,24 @@ def _part(part: Mapping[str, Any]) -> str:
     if part.get("type", "text") not in ("text", "output_text", "refusal"):
         return ""
     text = part.get("text", part.get("refusal"))
-    text = text.get("value") if isinstance(text, Mapping) else text
+    text = text.get("value") if isinstance(text, dict) else text
     return text if isinstance(text, str) else ""
 
 
 def _arguments(message: Mapping[str, Any]) -> Iterator[str]:
     """Yield the arguments of each tool call, and of the older single ``function_call``."""
     calls = message.get("tool_calls")
-    functions = [call.get("function") for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
+    functions = [call.get("function") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
     for function in (*functions, message.get("function_call")):
-        arguments = function.get("arguments") if isinstance(function, Mapping) else None
+        arguments = function.get("arguments") if isinstance(function, dict) else None
         if isinstance(arguments, str):
             yield arguments
-        elif isinstance(arguments, Mapping):
+        elif isinstance(arguments, dict):
             yield json.dumps(arguments, ensure_ascii=False)
 
 
 def _usage(value: Any, text: str) -> Usage:
-    usage = value if isinstance(value, Mapping) else {}
+    usage = value if isinstance(value, dict) else {}
     prompt_details = mapping_in(usage.get("prompt_tokens_details"))
     completion_details = mapping_in(usage.get("completion_tokens_details"))
     cached = count_in(

@@ -68,14 +68,14 @@ def text_in(value: Any) -> str | None:
 
 def mapping_in(value: Any) -> Mapping[str, Any]:
     """Return an object, or an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def tells_error(value: Any) -> bool:
     """Return whether an object that holds no answer says what went wrong, in whichever way servers do under 200."""
     if isinstance(value, list) and value:
         value = value[0]
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     if value.get("error") or "error" in (value.get("type"), value.get("object")) or value.get("success") is False:
         return True
