@@ -34,6 +34,7 @@ from .late import late_names
 from .money import Price, Usage
 
 if TYPE_CHECKING:
+    from ._proposals import Proposal
     from .api import Plan, Planloom, Run, open  # noqa: A004 - read as `planloom.open`
     from .outcomes import Outcome
 
@@ -53,6 +54,7 @@ __all__ = [
     "PlanloomError",
     "PluginError",
     "Price",
+    "Proposal",
     "Run",
     "RunAborted",
     "RunCancelled",
@@ -71,4 +73,6 @@ __all__ = [
     "open",
 ]
 
-__getattr__ = late_names(__name__, {"api": ("Plan", "Planloom", "Run", "open"), "outcomes": ("Outcome",)})
+__getattr__ = late_names(
+    __name__, {"_proposals": ("Proposal",), "api": ("Plan", "Planloom", "Run", "open"), "outcomes": ("Outcome",)}
+)

@@ -91,7 +91,11 @@ async def open_with(registry: Registry, settings: Settings, *, read_only: bool =
 
 
 class Planloom:
-    """Starts, lists and steers runs of one store. Made by :func:`open`."""
+    """Starts, lists and steers runs of one store. Made by :func:`open`.
+
+    :ivar registry: what plugins brought. :ivar settings: what is configured. :ivar store: where answers and runs are.
+    :ivar driving: the runs that were started here.
+    """
 
     def __init__(self, registry: Registry, settings: Settings, store: Store) -> None:
         self.registry = registry
@@ -255,7 +259,7 @@ class Planloom:
     ) -> Proposal | None:
         """Return a run ready to go on, or ``None`` when nothing is missing; what is answered is not asked again.
 
-        It is priced where nobody approved it yet.
+        It is priced where nobody approved it yet. A new cap, and what is released, hold at once.
 
         :param cap: its budget from now on, in credits. :param workers: how many workers it may have from now on.
         :param args: arguments, and ``plan`` the plan, as they are now.

@@ -31,7 +31,7 @@ from .settings import Settings
 from .stores import RunRow
 from .terminal import Progress, approve, run_cancellable, show_rehearsal
 
-__all__ = ["JobDesk", "OnCap", "Proposal"]
+__all__ = ["JobDesk", "OnCap"]
 
 T = TypeVar("T")
 

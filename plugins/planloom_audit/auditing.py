@@ -8,10 +8,10 @@ from pathlib import Path
 import attrs
 from rich.console import Console
 
-from planloom import Misuse, Plan, PlanloomError, PlanRefused
+from planloom import Misuse, Plan, PlanloomError, PlanRefused, Proposal
 from planloom.clients import ModelError
 from planloom.data_classes import frozen
-from planloom.desk import JobDesk, OnCap, Proposal
+from planloom.desk import JobDesk, OnCap
 from planloom.jobs import fact_sheet
 from planloom.lead import WrittenPlan
 from planloom.loom import Job, Outcome, RunControl

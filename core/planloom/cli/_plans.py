@@ -11,6 +11,7 @@ import attrs
 import click
 
 from planloom._errors import PlanRefused
+from planloom._given_job import given_job
 from planloom.api import open_with
 from planloom.jobs import check_target
 from planloom.money import credits_of
@@ -138,9 +139,11 @@ def run(
     check_target(app.registry, settings, given.source, given.name, target, "--target PATH")
     if target:
         require_trust(settings, Path(target), given=trust_config, ask=confirm if interactive() else None)
-    desk = desk_of(attrs.evolve(app, settings=settings), yes=yes, at_cap=at_cap)
     wanted: dict[str, Any] = {"target": target, "args": args, "cap": _credits(cap), "title": title}
-    proposal = desk.do(lambda loom: loom.propose(given, **wanted, repeat=repeat, refresh=refresh))
+    # Before there is a store: where there is nothing to work on, none is made.
+    job = given_job(app.registry, settings, given, **wanted, repeat=repeat, refresh=refresh)
+    desk = desk_of(attrs.evolve(app, settings=settings), yes=yes, at_cap=at_cap)
+    proposal = desk.do(lambda loom: loom.propose_job(job, given))
     desk.show(proposal)
     proposal = desk.approve(proposal)
     if detach:

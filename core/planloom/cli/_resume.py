@@ -16,9 +16,9 @@ from rich.text import Text
 
 from planloom._errors import Misuse
 from planloom._given_plan import Plan
+from planloom._proposals import Proposal
 from planloom.api import Planloom, open_with
 from planloom.data_classes import frozen
-from planloom.desk import Proposal
 from planloom.money import credits_of, show_credits
 from planloom.status import uncertain_text
 from planloom.stores import UncertainCall

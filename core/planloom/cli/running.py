@@ -14,8 +14,9 @@ import attrs
 import click
 from rich.text import Text
 
+from planloom._proposals import Proposal
 from planloom.api import open_with
-from planloom.desk import JobDesk, Proposal
+from planloom.desk import JobDesk
 from planloom.detaching import log_path, start_driver, wait_until_driven
 from planloom.kits import Kit
 from planloom.outcomes import Outcome, exit_code_of
