@@ -20,6 +20,7 @@ from planlang import PlanError
 from ._budget_line import BudgetLine
 from ._disk import Disk, stopped_by
 from ._errors import CacheMiss, Misuse, PlanloomError, RunAborted, RunCancelled, RunTaken, StoreError, TakenOver
+from ._json_modes import JsonModes
 from ._pauses import Pauses
 from ._recorder import Recorder
 from ._room import store_room, unspent
@@ -77,7 +78,9 @@ class Execution:
         )
         self.states = control.states = {name: work.new_run(rehearsal=False) for name, work in self.job.works.items()}
         self.door = control.door = self._front_door()
-        self.workers = ModelWorkers(self.door, start.settings, run_number=self.job.repeat)
+        recorded = self.former.journal if self.former else start.recorded
+        json_modes = JsonModes(recorded, self._journal, lambda text: self._emit("run.log", {"message": text}))
+        self.workers = ModelWorkers(self.door, start.settings, run_number=self.job.repeat, json_modes=json_modes)
         self.host = RunHost(
             self.id,
             registry=loom.registry,
@@ -89,7 +92,7 @@ class Execution:
             args=self.job.args,
             states=self.states,
             journal=self._journal,
-            recorded=self.former.journal if self.former else start.recorded,
+            recorded=recorded,
             threads=self.former.threads if self.former else {},
             newest_thread=self.former.newest_thread if self.former else 0,
         )

@@ -41,6 +41,10 @@ class Recall:
             known = self._ahead.pop(fingerprint, None)
         return known or self._store.reply(fingerprint, version)
 
+    def knows(self, fingerprint: str) -> bool:
+        """Whether the run has used a reply to this question."""
+        return fingerprint in self._versions
+
     def use(self, fingerprint: str, version: int) -> None:
         """Have the run use this reply from now on."""
         self._versions[fingerprint] = version

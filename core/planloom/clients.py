@@ -6,6 +6,7 @@ the door knows what to do next without reading texts.
     ModelError
     ├── TransientError    worth another attempt: no connection, timeout, 408, 409, 429, 5xx, 529, an unreadable body
     ├── PermanentError    this question will never be answered: 400, 404, 422, too long, refused
+    │   └── JsonModeRefused    it might be without its response_format
     ├── FatalError        no question will be answered: 401, 403, unknown model; ends the run
     └── QuotaError        the account is used up: 402, or 429 that says quota
 """
@@ -26,6 +27,7 @@ __all__ = [
     "ClientPlugin",
     "Endpoint",
     "FatalError",
+    "JsonModeRefused",
     "ModelClient",
     "ModelError",
     "PermanentError",
@@ -73,6 +75,10 @@ class TransientError(ModelError):
 
 class PermanentError(ModelError):
     """This question will never be answered."""
+
+
+class JsonModeRefused(PermanentError):
+    """The server does not take the ``response_format`` that was sent: asked in words it may answer."""
 
 
 class FatalError(ModelError):

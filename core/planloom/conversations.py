@@ -6,8 +6,9 @@ import asyncio
 from typing import Any
 
 from ._errors import Misuse, PlanloomError
+from ._json_modes import IN_WORDS, JsonModes
 from ._structured import Reading, read_answer, repair_request
-from .clients import ModelError
+from .clients import JsonModeRefused, ModelError
 from .front_door import Asker, Effort, FrontDoor
 from .questions import (
     LONG_CHARACTERS,
@@ -35,14 +36,18 @@ class ModelWorkers:
     """Performs workers' requests with real models, through the front door.
 
     :param run_number: which repeat of its job the run is; repeats draw independent answers.
+    :param json_modes: what the run found out about asking for answers of a shape.
     """
 
-    def __init__(self, door: FrontDoor, settings: Settings, run_number: int = 0) -> None:
+    def __init__(
+        self, door: FrontDoor, settings: Settings, run_number: int = 0, json_modes: JsonModes | None = None
+    ) -> None:
         self._door = door
         self._settings = settings
         self._run_number = run_number
+        self._json_modes = json_modes or JsonModes()
         self._hashing = asyncio.Lock()
-        self._kinds: dict[tuple[str, bytes | None], Questions] = {}
+        self._kinds: dict[tuple[str, bytes | None, str], Questions] = {}
 
     async def perform(self, request: WorkerRequest, asker: Asker) -> Performed:
         """Return what the worker brings back; a failure is a value with an error.
@@ -66,7 +71,8 @@ class ModelWorkers:
         if len(former.versions) != 1 or len(former.fingerprints) != 1:
             return None
         try:
-            kind, messages = self._asked(request, self._settings.role(request.role))
+            role = self._settings.role(request.role)
+            kind, messages = self._asked(request, role, self._mode(role, request.schema))
             if _has_long_work(messages):
                 return None
             fingerprint = kind.fingerprint(messages, (self._run_number, request.sample))
@@ -85,15 +91,24 @@ class ModelWorkers:
         return value, reply
 
     async def _converse(self, request: WorkerRequest, role: RoleSettings, talk: _Talk, asker: Asker) -> Performed:
+        mode = self._mode(role, request.schema)
         try:
-            kind, messages = self._asked(request, role)
-            question = kind.question(messages, (self._run_number, request.sample))
-            if _has_long_work(messages):
-                await self._hash(question)
-            question.fingerprint  # noqa: B018 - hashing it finds what cannot be sent
+            question = await self._question(request, role, mode)
         except Misuse as error:
             return talk.failed(f"unsendable: {error}")
-        reply = await self._ask(question, role, talk, asker)
+        schema = request.schema
+        if schema is None or mode == IN_WORDS:
+            reply = await self._ask(question, role, talk, asker)
+        else:
+            try:
+                reply = await self._ask(question, role, talk, self._unless_refused(asker, role, schema))
+            except JsonModeRefused:
+                self._json_modes.refused(role, schema)
+                question = await self._question(request, role, IN_WORDS)
+                reply = await self._ask(question, role, talk, asker)
+                mode = IN_WORDS
+        if schema is not None and mode == IN_WORDS:
+            self._json_modes.answered(role, schema, self._configured_mode(role))
         if not reply.whole:
             return talk.failed(_unusable(reply))
         if request.schema is None:
@@ -105,6 +120,32 @@ class ModelWorkers:
                 return talk.failed(_unusable(reply))
             reading = read_answer(reply.text, request.schema)
         return talk.done(reading.value) if reading.ok else talk.failed(f"schema: {'; '.join(reading.problems)}")
+
+    def _unless_refused(self, asker: Asker, role: RoleSettings, schema: Schema) -> Asker:
+        """Return an asker that sends nothing once the server has refused another the same, while it waited."""
+
+        def started() -> None:
+            if self._json_modes.in_words(role, schema):
+                raise JsonModeRefused("refused another worker", error_class="bad_request")
+            asker.started()
+
+        return Asker(run=asker.run, thread=asker.thread, started=started, asks=asker.asks)
+
+    async def _question(self, request: WorkerRequest, role: RoleSettings, mode: str) -> Question:
+        """Return the question of a request, hashed; in words, it is the one that an earlier start asked, where one did.
+
+        :raises Misuse: it cannot be sent.
+        """
+        kind, messages = self._asked(request, role, mode)
+        question = kind.question(messages, (self._run_number, request.sample))
+        if _has_long_work(messages):
+            await self._hash(question)
+        fingerprint = question.fingerprint  # hashing it finds what cannot be sent
+        if mode != IN_WORDS or self._configured_mode(role) == IN_WORDS or self._door.was_used(fingerprint):
+            return question
+        # A worker that was answered before the server refused another.
+        former = await self._question(request, role, self._configured_mode(role))
+        return former if self._door.was_used(former.fingerprint) else question
 
     async def _hash(self, question: Question) -> None:
         """Hash a long question, one a turn of the loop: of hundreds that start together none may hold up the rest."""
@@ -127,21 +168,27 @@ class ModelWorkers:
             reply = talk.add(question, await self._door.ask(question, role, asker, talk.effort))
         return reply
 
-    def _asked(self, request: WorkerRequest, role: RoleSettings) -> tuple[Questions, tuple[Message, ...]]:
+    def _asked(self, request: WorkerRequest, role: RoleSettings, mode: str) -> tuple[Questions, tuple[Message, ...]]:
         """Return the messages of a request's question, and all else of it but the sample."""
         schema, messages = request.schema, request.build().messages()
-        if schema is not None:
-            mode = self._settings.endpoints[role.endpoint].json_mode
-            if mode != "json_schema":
-                messages = _with_schema(messages, schema)
-        return self._kind(role, schema), messages
+        if schema is not None and mode != "json_schema":
+            messages = _with_schema(messages, schema)
+        return self._kind(role, schema, mode), messages
 
-    def _kind(self, role: RoleSettings, schema: Schema | None) -> Questions:
+    def _configured_mode(self, role: RoleSettings) -> str:
+        return self._settings.endpoints[role.endpoint].json_mode
+
+    def _mode(self, role: RoleSettings, schema: Schema | None) -> str:
+        """Return how the run asks by now for answers of a shape."""
+        if schema is None:
+            return ""
+        return IN_WORDS if self._json_modes.in_words(role, schema) else self._configured_mode(role)
+
+    def _kind(self, role: RoleSettings, schema: Schema | None, mode: str) -> Questions:
         """Return what is sent beside the messages; one object for all questions that send the same."""
-        key = (role.name, None if schema is None else schema.canonical)
+        key = (role.name, None if schema is None else schema.canonical, mode)
         known = self._kinds.get(key)
         if known is None:
-            mode = self._settings.endpoints[role.endpoint].json_mode
             wanted = _response_format(schema, mode) if schema is not None else {}
             known = Questions(role.endpoint, role.model, Parameters({**role.parameters, **wanted}))
             self._kinds[key] = known

@@ -154,6 +154,10 @@ class FrontDoor:
         reply = self._recall.reply(fingerprint)
         return reply if reply is not None and reply.version == version and reply.whole else None
 
+    def was_used(self, fingerprint: str) -> bool:
+        """Whether an earlier start of this run used an answer to this question."""
+        return self._recall.knows(fingerprint)
+
     async def fetch(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort | None = None) -> Reply:
         """Return the answer to a question that was not :meth:`at_hand` just now; see :meth:`ask`."""
         effort = effort or Effort(_WORKER_TIMEOUT_S)

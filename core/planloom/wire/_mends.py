@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planloom.clients import ModelError
+from planloom.clients import JsonModeRefused, ModelError
 
 from ._words import Words
 
@@ -11,6 +11,8 @@ __all__ = ["mended"]
 _Kind = tuple[type[ModelError], str, str]
 
 _REFUSED = r"(unrecognized|unknown|unexpected|unsupported|not supported|extra inputs|not permitted)"
+
+_JSON_MODE = "write another json_mode under endpoint `{origin.name}`; `planloom doctor` finds out which it heeds"
 
 _MENDED: tuple[tuple[Words, str], ...] = (
     (
@@ -47,7 +49,7 @@ _MENDED: tuple[tuple[Words, str], ...] = (
     ),
     (
         Words(r"response_format|json_schema|json_object|tool_choice|guided|grammar|'json'"),
-        "write another json_mode under endpoint `{origin.name}`; `planloom doctor` finds out which it heeds",
+        _JSON_MODE,
     ),
     (
         Words(
@@ -63,4 +65,5 @@ _MENDED: tuple[tuple[Words, str], ...] = (
 def mended(bad_request: _Kind, words: str) -> _Kind:
     """Return the fault of a request that the server does not take, with the setting that changes it."""
     kind, error_class, standard = bad_request
-    return kind, error_class, next((step for pattern, step in _MENDED if pattern.search(words)), standard)
+    step = next((step for pattern, step in _MENDED if pattern.search(words)), standard)
+    return JsonModeRefused if step is _JSON_MODE else kind, error_class, step
