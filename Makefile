@@ -29,9 +29,10 @@ types: $(VENV)/.test
 contract: $(VENV)/.test
 	$(BIN)/lint-imports --no-logo
 
-MARKS ?= not slow
+MARKS   ?= not slow
+WORKERS ?= auto
 unit: $(VENV)/.test
-	$(BIN)/python -m pytest -q -rs -n auto -m "$(MARKS)"
+	$(BIN)/python -m pytest -q -rs -n $(WORKERS) -m "$(MARKS)"
 
 bench: $(VENV)/.test
 	$(BIN)/python tests/bench/bench.py
