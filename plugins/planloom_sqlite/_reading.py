@@ -87,18 +87,23 @@ def refuse_others(connection: sqlite3.Connection, file: Path) -> None:
 
 
 class NoWriter:
-    """Stands where a store has its writer, and refuses to write."""
+    """Stands where a store has its writer, and refuses to write.
+
+    :param ends_with: what is closed with the store.
+    """
 
     owner_id = 0
     asked = None
 
-    def __init__(self, where: str) -> None:
-        self._where = where
+    def __init__(self, where: str, ends_with: sqlite3.Connection | None = None) -> None:
+        self._where, self._ends_with = where, ends_with
 
     def submit(self, operation: Operation) -> asyncio.Future[Any]:
         """Return a future that tells why nothing is written; what ends a store has nothing to do."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if isinstance(operation, (Flush, End)):
+            if isinstance(operation, End) and self._ends_with is not None:
+                self._ends_with.close()
             future.set_result(None)
         else:
             future.set_exception(StoreError(unwritable(self._where, "it was opened to be read")))

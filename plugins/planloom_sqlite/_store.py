@@ -90,17 +90,28 @@ def open_store(
 def read_store(
     location: str | Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S, clock: Callable[[], float] = time.time
 ) -> SqliteStore:
-    """Open the store at a path to read it, also where it cannot be written; elsewhere as :func:`open_store` does.
+    """Open the store at a path to read it, also where it cannot be written; elsewhere as :func:`open_store` does. Where
+    there is none an empty one is read, and none is made.
 
     :raises StoreError: it cannot be opened; the text says what to do.
     """
     file = Path(os.path.expanduser(location))
+    if str(location) != MEMORY and not os.path.lexists(file):
+        return _nothing(file, clock)
     if str(location) == MEMORY or not os.path.isfile(file) or not why_unwritable(file.resolve()):
         return open_store(location, busy_timeout_s=busy_timeout_s, clock=clock)
     place = place_to_read(file, busy_timeout_s)
     with closing(place.connect()) as connection:
         refuse_others(connection, file)
     return SqliteStore(place.location, NoWriter(place.location), Readers(place, None), clock)
+
+
+def _nothing(file: Path, clock: Callable[[], float]) -> SqliteStore:
+    """Return what is read where there is no file yet."""
+    place = Place(MEMORY, BUSY_TIMEOUT_S)
+    empty = open_writer(place)
+    where = f"{file} (not there yet: `planloom run FILE.plan` makes it)"
+    return SqliteStore(where, NoWriter(str(file), ends_with=empty), Readers(place, empty), clock)
 
 
 class SqliteStore:
