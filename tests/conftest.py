@@ -21,8 +21,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 for name in [name for name in os.environ if name.startswith("PLANLOOM_")]:
     del os.environ[name]
 
-# They start planloom as a person does, a process a command, build whole benchmarks, or wait for real time to pass: on a
-# second Python they take as long and say little more.
+# They play whole commands as a person does, many in a process of their own, build whole benchmarks, or wait for real
+# time to pass: on a second Python they take as long and say little more.
 COMMANDS = (
     "test_api",
     "test_audit_command",
