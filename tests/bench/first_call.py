@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -98,7 +99,7 @@ def to_first_call(folder: Path, command: list[str]) -> Taken:
             env=as_installed(),
         )
         came = first.came.wait(PATIENCE_S)
-        process.kill()
+        os.kill(process.pid, signal.SIGKILL)  # and not `process.kill`, which takes what is asked for next
         _, process.returncode, used = os.wait4(process.pid, 0)
     if not came:
         raise RuntimeError(f"{' '.join(command)} asked nothing: {(folder / 'said.txt').read_text()[-1_500:]}")
