@@ -96,7 +96,7 @@ def read_store(
     :raises StoreError: it cannot be opened; the text says what to do.
     """
     file = Path(os.path.expanduser(location))
-    if str(location) != MEMORY and not os.path.lexists(file):
+    if str(location) != MEMORY and _is_missing(file):
         return _nothing(file, clock)
     if str(location) == MEMORY or not os.path.isfile(file) or not why_unwritable(file.resolve()):
         return open_store(location, busy_timeout_s=busy_timeout_s, clock=clock)
@@ -104,6 +104,17 @@ def read_store(
     with closing(place.connect()) as connection:
         refuse_others(connection, file)
     return SqliteStore(place.location, NoWriter(place.location), Readers(place, None), clock)
+
+
+def _is_missing(file: Path) -> bool:
+    """Whether a file is certainly not there; in a folder that this user may not enter nobody knows."""
+    try:
+        os.lstat(file)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _nothing(file: Path, clock: Callable[[], float]) -> SqliteStore:
