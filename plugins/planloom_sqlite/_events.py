@@ -25,7 +25,7 @@ _HOLES = ("run.dropped", "run.undecided")
 def add_events(connection: sqlite3.Connection, rows: Rows, run: str, events: Sequence[Event]) -> None:
     """Append events; one that is there already stays, so that a write may be tried again."""
     number = rows.runs.number(run)
-    new = _without_those_there(connection, number, events)
+    new = _without_those_there(connection, rows, number, events)
     shape = rows.shapes.number
     write(
         connection, EVENT, [(number, e.seq, e.t, shape(shape_of(e.type, e.data)), values_of(run, e.data)) for e in new]
@@ -37,13 +37,19 @@ def add_events(connection: sqlite3.Connection, rows: Rows, run: str, events: Seq
         _count(connection, number, new[first:end])
 
 
-def _without_those_there(connection: sqlite3.Connection, run: int, events: Sequence[Event]) -> Sequence[Event]:
+def _without_those_there(
+    connection: sqlite3.Connection, rows: Rows, run: int, events: Sequence[Event]
+) -> Sequence[Event]:
     numbers = [event.seq for event in events]
-    found = connection.execute(
-        "SELECT seq FROM event WHERE run = ? AND seq BETWEEN ? AND ?", (run, min(numbers), max(numbers))
-    )
+    first, last, newest = min(numbers), max(numbers), rows.newest_events.get(run)
+    if newest is None:
+        (newest,) = connection.execute("SELECT coalesce(max(seq), 0) FROM event WHERE run = ?", (run,)).fetchone()
+    rows.newest_events[run] = max(last, newest)
+    if first > newest:
+        return events
+    found = connection.execute("SELECT seq FROM event WHERE run = ? AND seq BETWEEN ? AND ?", (run, first, last))
     there = {seq for (seq,) in found}
-    return [event for event in events if event.seq not in there] if there else events
+    return [event for event in events if event.seq not in there]
 
 
 def _count(connection: sqlite3.Connection, run: int, events: Sequence[Event]) -> None:

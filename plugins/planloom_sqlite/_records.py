@@ -78,18 +78,20 @@ def packed_texts(row: ThreadRow) -> tuple[bytearray | int | str, ...]:
 
 def save_thread(rows: Rows, row: ThreadRow, packed: tuple[bytearray | int | str, ...]) -> None:
     """Insert or replace a thread."""
-    run = clean(row.run)
+    run, versions = clean(row.run), row.versions
+    texts = (row.id, row.place, row.phase, row.label, row.model, row.role, row.status)
+    thread, *others = texts if "".join(texts).isascii() else map(clean, texts)
     rows.add(
         THREAD,
         (
             rows.runs.number(run),
-            in_run(run, clean(row.id)),
-            *[clean(text) for text in (row.place, row.phase, row.label, row.model, row.role, row.status)],
+            in_run(run, thread),
+            *others,
             NO_NUMBER if row.started is None else row.started,
             NO_NUMBER if row.ended is None else row.ended,
             row.cost,
             bytearray(to_digests(row.fingerprints)),
-            encode(row.versions),
+            f"[{versions[0]}]" if len(versions) == 1 else encode(versions),
             NO_TEXT if row.error is None else clean(row.error),
             *packed,
         ),

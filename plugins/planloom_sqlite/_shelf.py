@@ -36,8 +36,8 @@ class Shelved:
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self.key = key_of(question.fingerprint)
-        self.large = tuple([part for part in question.parts if part.size_bytes >= _INLINE_BYTES])
+        self.key = bytes.fromhex(question.fingerprint)
+        self.large = [part for part in question.parts if part.size_bytes >= _INLINE_BYTES]
 
 
 class PartShelf:

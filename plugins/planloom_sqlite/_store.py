@@ -141,9 +141,12 @@ class SqliteStore:
         """Its path."""
         return self._where
 
-    async def _write(self, operation: Operation) -> Any:
+    def _refuse_when_closed(self) -> None:
         if self._closed:
             raise StoreError(f"the store {self._where} is closed; open it again")
+
+    async def _write(self, operation: Operation) -> Any:
+        self._refuse_when_closed()
         return await self._writer.submit(operation)
 
     # --- ledger and books
@@ -160,7 +163,7 @@ class SqliteStore:
 
     def lacks(self, fingerprint: str) -> bool:
         """Whether a question certainly had no answer when this store last wrote; costs no look at the file."""
-        return self._asked is not None and not self._closed and self._asked.lacks(fingerprint)
+        return self._asked is not None and self._asked.lacks(fingerprint)
 
     def replies(self, versions: Mapping[str, int]) -> dict[str, Reply]:
         """Return stored replies of these versions, by fingerprint."""
@@ -178,8 +181,7 @@ class SqliteStore:
         self, question: Question, *, budget: str, run: str, thread: str, worst: int, look: bool = True
     ) -> ReserveResult:
         """Reserve the worst price of a call and record it as sent; a caller cancelled meanwhile leaves no trace."""
-        if self._closed:
-            raise StoreError(f"the store {self._where} is closed; open it again")
+        self._refuse_when_closed()
         check_amount("the worst price of a call", worst)
         operation = Reserve(question, budget=budget, run=run, thread=thread, worst=worst, look=look)
         future = self._writer.submit(operation)
@@ -209,8 +211,9 @@ class SqliteStore:
 
     async def settle(self, call_id: str, reply: Reply) -> int:
         """Store the reply, bill its price, free the reservation; return the reply's version."""
+        self._refuse_when_closed()
         check_amount("the price of a reply", reply.price)
-        version: int = await self._write(Settle(call_id, reply))
+        version: int = await self._writer.submit(Settle(call_id, reply))
         return version
 
     async def release(self, call_id: str) -> None:
@@ -367,7 +370,7 @@ class SqliteStore:
         """Commit what waits, end the lease and let go; a second call does nothing."""
         if self._closed:
             return
-        self._closed = True
+        self._closed, self._asked = True, None
         # Who waited was told if these fail: the lease then runs out by itself.
         try:
             with suppress(StoreError):

@@ -16,6 +16,7 @@ import os
 import queue
 import sqlite3
 import threading
+from asyncio import get_running_loop
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -128,15 +129,16 @@ class Writer:
         What is asked for in one turn of the loop is handed over together when that turn is over, or is a lot: a turn in
         which thousands of workers start is long.
         """
-        loop = asyncio.get_running_loop()
+        loop = get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
         if self._gathers is not loop:
             self._hand_over()
             self._gathers = loop
             loop.call_soon(self._hand_over)
-        self._gathered.append((operation, future))
-        is_last = self._ended or isinstance(operation, End)  # whose loop may have no further turn
-        if is_last or len(self._gathered) >= LOT:
+        gathered = self._gathered
+        gathered.append((operation, future))
+        # The loop of who ends the store may have no further turn.
+        if len(gathered) >= LOT or self._ended or isinstance(operation, End):
             self._hand_over()
         return future
 
@@ -326,7 +328,7 @@ class Writer:
         for future, outcome in pairs:
             if future.done():
                 self._take_back(outcome)
-            elif isinstance(outcome, _Failure):
+            elif type(outcome) is _Failure:
                 future.set_exception(outcome.error)
             else:
                 future.set_result(outcome)
