@@ -30,6 +30,7 @@ from ._request import FOR_ITS_LOAD, reply_to
 from ._slots import Share
 from .clients import FatalError, ModelClient, ModelError, QuotaError, TransientError
 from .control import DRAIN_S
+from .data_classes import frozen
 from .questions import Question, Reply
 from .settings import RoleSettings
 from .stores import Answered, Granted, Store
@@ -58,7 +59,7 @@ class Errand:
     worst: int
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Surroundings:
     """What the calls of one run have in common.
 

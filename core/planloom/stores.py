@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import attrs
-
 from ._stored import (
     Answered,
     Books,
@@ -34,6 +32,7 @@ from ._stored import (
     ThreadTrace,
     UncertainCall,
 )
+from .data_classes import frozen
 from .questions import Question, Reply
 
 if TYPE_CHECKING:
@@ -259,7 +258,7 @@ class Store(Protocol):
         """Commit what waits and let go."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class StorePlugin:
     """A kind of store that configuration can name.
 

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-import attrs
+from planloom.data_classes import frozen
 
 from ._names import Names
 
@@ -49,7 +49,7 @@ NO_NUMBER = ""
 """The same in a column ``name#``, which holds numbers."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Form:
     """A statement over any number of rows: what comes before them, how many values each has, and what comes after.
 

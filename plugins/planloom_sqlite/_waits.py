@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
+from planloom.data_classes import frozen
 
 from ._operations import FREES, Transaction, call_number
 from ._rows import NOTHING_OUT, SENT
@@ -16,7 +16,7 @@ from ._rows import NOTHING_OUT, SENT
 __all__ = ["MarkSent", "MarkWaiting"]
 
 
-@attrs.frozen
+@frozen
 class MarkWaiting:
     """Note that nothing of a call is out."""
 
@@ -28,7 +28,7 @@ class MarkWaiting:
         _note(to, self.call_id, NOTHING_OUT)
 
 
-@attrs.frozen
+@frozen
 class MarkSent:
     """Note that a call's next request goes out."""
 
