@@ -131,9 +131,10 @@ def test_a_question_about_the_command_itself_is_answered(tmp_path: Path, flag: s
 
 
 def test_the_store_is_where_the_flag_or_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one.plan").write_text("result = 1\n")
     monkeypatch.setenv("PLANLOOM_STORE", str(tmp_path / "environment.db"))
-    planloom(tmp_path, "runs")
-    planloom(tmp_path, "runs", "--store", "flag.db")
+    planloom(tmp_path, "run", "one.plan")
+    planloom(tmp_path, "run", "one.plan", "--store", "flag.db")
     assert {path.name for path in tmp_path.glob("*.db")} == {"environment.db", "flag.db"}
 
 

@@ -106,8 +106,13 @@ def test_what_is_no_index_tracks_nothing(tmp_path: Path, content: bytes) -> None
     assert not is_tracked(tmp_path / "below" / STORE)
 
 
+def make_store(folder: Path) -> None:
+    (folder / "one.plan").write_text("result = 1\n")
+    assert planloom(folder, "run", "one.plan").returncode == 0
+
+
 def test_a_store_that_git_tracks_is_refused_until_a_person_names_it(tmp_path: Path) -> None:
-    assert planloom(tmp_path, "runs").returncode == 0
+    make_store(tmp_path)
     git(tmp_path, "init", "-q")
     assert planloom(tmp_path, "runs").returncode == 0
     git(tmp_path, "add", "-f", STORE)
@@ -119,7 +124,7 @@ def test_a_store_that_git_tracks_is_refused_until_a_person_names_it(tmp_path: Pa
 
 
 def test_a_log_beside_the_store_that_git_tracks_is_refused_too(tmp_path: Path) -> None:
-    assert planloom(tmp_path, "runs").returncode == 0
+    make_store(tmp_path)
     git(tmp_path, "init", "-q")
     write(tmp_path, f"{STORE}-wal")
     git(tmp_path, "add", "-f", f"{STORE}-wal")
