@@ -6,7 +6,7 @@ to what it came to then, from the same answers, what is stored of it holds, and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ._errors import PlanloomError, RunAborted, RunFailed
 from .money import credits_of
@@ -24,6 +24,7 @@ __all__ = ["OneWorker", "label_of"]
 _LABEL_LENGTH = 120
 _ERROR_LENGTH = 300
 _ENDED = ("done", "failed")
+_NOTHING = Performed(value=None)
 
 
 def label_of(request: WorkerRequest) -> str:
@@ -194,20 +195,16 @@ class OneWorker:
         )
 
     def _row(self) -> ThreadRow:
-        row: dict[str, Any] = {
-            "id": self._thread,
-            "run": self._run,
-            "place": self._place,
-            "phase": self._phase.name,
-            "label": self._label,
-            "role": self._request.role,
-            "status": self._status,
-            "started": self._began,
-        }
-        left = self._left
-        if left is None:
-            return ThreadRow(model="", **row)
+        left = self._left or _NOTHING
         return ThreadRow(
+            id=self._thread,
+            run=self._run,
+            place=self._place,
+            phase=self._phase.name,
+            label=self._label,
+            role=self._request.role,
+            status=self._status,
+            started=self._began,
             model=left.model,
             ended=self.ended_at,
             cost=left.cost,
@@ -216,5 +213,4 @@ class OneWorker:
             result=left.value,
             error=left.error,
             raw=left.raw if left.error else None,
-            **row,
         )

@@ -97,17 +97,19 @@ class Recorder:
         if self.is_silent:
             return
         event = Event(seq=self._seq, t=self.seconds() if at_s is None else at_s, type=kind, data=fields)
-        for listener in list(self._listeners):
+        for listener in self._listeners:
             self._tell(listener, event)
         if self._store is not None:
             self._events.append(event if whole is None else attrs.evolve(event, data=whole))
-            self._wake()
+            if self._gathers is None:
+                self._wake()
 
     def thread(self, thread: str, newest: Callable[[], ThreadRow]) -> None:
         """Store the newest state of a worker's thread; it is asked for when it is written."""
         if self._store is not None:
             self._threads[thread] = newest
-            self._wake()
+            if self._gathers is None:
+                self._wake()
 
     def waits(self, thread: str, newest: Callable[[], ThreadRow]) -> None:
         """Store the state of a thread that waits, once it has for a while; see :meth:`waits_no_more`."""
@@ -142,7 +144,7 @@ class Recorder:
         except Exception:
             # A listener is a guest: it is dropped, and the run goes on.
             _log.exception("listener %s failed and hears no more events of run %s", listener.name, self._run)
-            self._listeners.remove(listener)
+            self._listeners = [other for other in self._listeners if other is not listener]
             self.is_silent = self._store is None and not self._listeners
 
     def _look(self) -> None:

@@ -202,7 +202,7 @@ def _is_long_work(part: Part) -> bool:
 def _has_long_work(messages: tuple[Message, ...]) -> bool:
     for message in messages:
         for part in message.parts:
-            if _is_long_work(part):
+            if len(part.text) > LONG_CHARACTERS and not part.is_hashed:
                 return True
     return False
 
@@ -257,12 +257,24 @@ class _Talk:
     def __init__(self, role: RoleSettings, effort: Effort) -> None:
         self.effort = effort
         self._role = role
-        self._replies: list[Reply] = []
-        self._fingerprints: list[str] = []
+        self._last: Reply | None = None
+        self._fingerprints: tuple[str, ...] = ()
+        self._versions: tuple[int, ...] = ()
+        self._all_cached = True
+        self._cost = self._price = self._prompt = self._kept = self._completion = 0
 
     def add(self, question: Question, reply: Reply) -> Reply:
-        self._replies.append(reply)
-        self._fingerprints.append(question.fingerprint)
+        self._last = reply
+        self._fingerprints += (question.fingerprint,)
+        self._versions += (reply.version or 0,)
+        self._price += reply.price
+        if not reply.cached:
+            self._all_cached = False
+            self._cost += reply.price
+        usage = reply.usage
+        self._prompt += usage.prompt_tokens or 0
+        self._kept += usage.cached_prompt_tokens or 0
+        self._completion += usage.completion_tokens or 0
         return reply
 
     def done(self, value: Any) -> Performed:
@@ -272,26 +284,19 @@ class _Talk:
         return self._performed(None, error[:_ERROR_LENGTH])
 
     def _performed(self, value: Any, error: str | None) -> Performed:
-        replies, cost, price, prompt, kept, completion = self._replies, 0, 0, 0, 0, 0
-        for reply in replies:
-            usage = reply.usage
-            cost += 0 if reply.cached else reply.price
-            price += reply.price
-            prompt += usage.prompt_tokens or 0
-            kept += usage.cached_prompt_tokens or 0
-            completion += usage.completion_tokens or 0
+        last = self._last
         return Performed(
             value=value,
             error=error,
-            raw=replies[-1].text if replies else None,
-            cost=cost,
-            full_price=price,
-            calls=len(replies),
-            cached=bool(replies) and all(reply.cached for reply in replies),
-            prompt_tokens=prompt,
-            cached_prompt_tokens=kept,
-            completion_tokens=completion,
+            raw=None if last is None else last.text,
+            cost=self._cost,
+            full_price=self._price,
+            calls=len(self._versions),
+            cached=last is not None and self._all_cached,
+            prompt_tokens=self._prompt,
+            cached_prompt_tokens=self._kept,
+            completion_tokens=self._completion,
             model=self._role.model,
-            fingerprints=tuple(self._fingerprints),
-            versions=tuple([reply.version or 0 for reply in replies]),
+            fingerprints=self._fingerprints,
+            versions=self._versions,
         )
