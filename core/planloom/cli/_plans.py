@@ -16,7 +16,6 @@ from planloom.api import open_with
 from planloom.jobs import check_target
 from planloom.money import credits_of
 from planloom.rehearsal import Rehearsal
-from planloom.stores import StorePlugin
 from planloom.terminal import interactive, show_rehearsal
 from planloom.trust import require_trust
 
@@ -82,13 +81,9 @@ def rehearse(
     """
     given, args = given_plan(app, plan), read_arguments(pairs, args_file)
     check_target(app.registry, app.settings, given.source, given.name, target, "--target PATH")
-    # Where there is no store yet, none is made.
-    kind = app.registry.get("store", app.settings.store_kind, StorePlugin)
-    there = not kind.embedded or Path(app.settings.store_path).exists()
-    settings = app.settings if there else attrs.evolve(app.settings, store_path=":memory:")
 
     async def main() -> Rehearsal:
-        async with open_with(app.registry, settings, read_only=there) as loom:
+        async with open_with(app.registry, app.settings, read_only=True) as loom:
             return await loom.rehearse(given, target=target, args=args, cap=_credits(cap), takes=seeds)
 
     rehearsal = asyncio.run(main())
