@@ -58,19 +58,23 @@ def rehearsed(
     )
 
 
-def test_the_fixed_plan_on_849_files_costs_what_real_runs_cost(registry: Registry, large: AuditWork) -> None:
+@pytest.fixture(scope="module")
+def fixed(registry: Registry, large: AuditWork) -> Rehearsal:
+    """How the fixed plan was rehearsed on those files."""
+    return rehearsed(registry, large, plan_of(registry, "fixed"), 150)
+
+
+def test_the_fixed_plan_on_849_files_costs_what_real_runs_cost(large: AuditWork, fixed: Rehearsal) -> None:
     assert len(large.tree.files) == FILES
     assert large.tree.tokens == pytest.approx(TOKENS, rel=0.02)
     assert len(large.shards(100_000)) == 14
-    rehearsal = rehearsed(registry, large, plan_of(registry, "fixed"), 150)
-    assert rehearsal.phases["Scan"] == 42
-    assert 12 <= credits_of(rehearsal.credits_p50) <= 14
-    assert (rehearsal.takes, rehearsal.problems) == (20, ())
+    assert fixed.phases["Scan"] == 42
+    assert 12 <= credits_of(fixed.credits_p50) <= 14
+    assert (fixed.takes, fixed.problems) == (20, ())
 
 
-def test_a_rehearsal_gives_the_same_figures_every_time(registry: Registry, large: AuditWork) -> None:
-    plan = plan_of(registry, "fixed")
-    assert rehearsed(registry, large, plan, 150) == rehearsed(registry, large, plan, 150)
+def test_a_rehearsal_gives_the_same_figures_every_time(registry: Registry, large: AuditWork, fixed: Rehearsal) -> None:
+    assert rehearsed(registry, large, plan_of(registry, "fixed"), 150) == fixed
 
 
 def test_a_rehearsal_sees_the_budget_of_the_real_run(registry: Registry, large: AuditWork) -> None:
