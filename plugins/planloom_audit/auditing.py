@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import attrs
 from rich.console import Console
 
-from planloom import Misuse, Plan, PlanloomError, PlanRefused, Proposal
+from planloom import Misuse, Plan, Planloom, PlanloomError, PlanRefused, Proposal
 from planloom.clients import ModelError
 from planloom.data_classes import frozen
 from planloom.desk import JobDesk, OnCap
@@ -27,6 +28,8 @@ from .kit import AUDIT
 from .work import AuditRun, AuditWork
 
 __all__ = ["AuditOptions", "plan_audit", "run_audit"]
+
+_LEADS = "lead"  # what the plan is called that a lead wrote
 
 
 @frozen(kw_only=True)
@@ -80,12 +83,10 @@ def plan_audit(
     for_lead = "--new-plan asks" if options.new_plan else "--job is told to" if options.text else ""
     if for_lead and options.plan is None and not _has_lead(settings):
         raise Misuse(f"{for_lead} the lead, and none is configured; leave it out, or name a model for the role `lead`")
-    may_spend = desk.may_spend(job)
-    sheet = fact_sheet(registry, settings, job.works, may_spend)
-    job = attrs.evolve(job, facts={"sheet": sheet, **job.facts})
-    asks_lead = options.plan is None and _has_lead(settings)
-    planned = _planned(desk, job, sheet, may_spend, options.new_plan) if asks_lead else None
-    proposal = _proposed(desk, job, options, planned)
+    if options.plan is None and _has_lead(settings):
+        proposal = _led(desk, job, options.new_plan)
+    else:
+        proposal = desk.do(partial(_given, job=job, plan=_named(desk, options.plan)))
     desk.show(proposal)
     return desk, desk.approve(proposal)
 
@@ -119,6 +120,29 @@ def run_audit(desk: JobDesk, proposal: Proposal) -> Outcome:
     return desk.run(proposal, found=_found)
 
 
+async def _given(loom: Planloom, *, job: Job, plan: Plan) -> Proposal:
+    """Propose a plan that is there; the sheet that a lead would have been told is kept all the same."""
+    sheet = fact_sheet(loom.registry, loom.settings, job.works, loom.may_spend(job))
+    facts = {"sheet": sheet, **job.facts, "plan_name": plan.name, "planning": []}
+    return await loom.propose_job(attrs.evolve(job, facts=facts), plan)
+
+
+def _led(desk: JobDesk, job: Job, anew: bool) -> Proposal:
+    """Propose the plan that the lead writes, or wrote for this job before."""
+    may_spend = desk.may_spend(job)
+    sheet = fact_sheet(desk.registry, desk.settings, job.works, may_spend)
+    planned = _planned(desk, attrs.evolve(job, facts={"sheet": sheet, **job.facts}), sheet, may_spend, anew)
+    attempts = [attrs.asdict(attempt) for attempt in planned.written.attempts]
+    facts = {**planned.job.facts, "plan_name": _LEADS, "planning": attempts}
+    planned = attrs.evolve(planned, job=attrs.evolve(planned.job, facts=facts))
+    source = planned.written.source
+    if source is None:
+        reason = _no_plan(planned.written, job.cap)
+        desk.keep(planned, reason)
+        raise PlanRefused(reason)
+    return desk.do(lambda loom: loom.propose_job(planned.job, Plan(source, _LEADS), planned=planned))
+
+
 def _planned(desk: JobDesk, job: Job, sheet: str, may_spend: int, anew: bool) -> Planned:
     try:
         return desk.write(job, AUDIT, sheet, budget=may_spend, anew=anew)
@@ -126,21 +150,6 @@ def _planned(desk: JobDesk, job: Job, sheet: str, may_spend: int, anew: bool) ->
         raise PlanloomError(
             f"the lead wrote no plan: {error}; run the same command again later, or a saved plan with --plan fixed"
         ) from error
-
-
-def _proposed(desk: JobDesk, job: Job, options: AuditOptions, planned: Planned | None) -> Proposal:
-    written = planned.written if planned is not None else None
-    name, source = ("lead", written.source) if written is not None else _named(desk, options.plan)
-    attempts = [attrs.asdict(attempt) for attempt in (written.attempts if written is not None else ())]
-    job = planned.job if planned is not None else job
-    job = attrs.evolve(job, facts={**job.facts, "plan_name": name, "planning": attempts})
-    if source is None:
-        assert planned is not None
-        reason = _no_plan(planned.written, job.cap)
-        desk.keep(attrs.evolve(planned, job=job), reason)
-        raise PlanRefused(reason)
-    plan = Plan(source, name)
-    return desk.do(lambda loom: loom.propose_job(job, plan, planned=planned))
 
 
 def _found(control: RunControl) -> str:
@@ -165,14 +174,14 @@ def _no_plan(written: WrittenPlan, cap: int) -> str:
     )
 
 
-def _named(desk: JobDesk, name: str | None) -> tuple[str, str]:
-    """Return name and text of a plan; the kit's own are what their names say, whatever the audited project keeps."""
+def _named(desk: JobDesk, name: str | None) -> Plan:
+    """Return the plan of a name; the kit's own are what their names say, whatever the audited project keeps."""
     own = {plan.name: plan for plan in AUDIT.saved_plans}
     saved = own["fixed"] if name is None else plan_named(name, {**saved_plans((), desk.settings), **own})
     if saved is not None:
-        return saved.name, saved.source
+        return Plan(saved.source, saved.name)
     path = Path(name or "")
     try:
-        return str(path), path.read_text(encoding="utf-8-sig")
+        return Plan(path.read_text(encoding="utf-8-sig"), str(path))
     except (OSError, ValueError) as error:
         raise Misuse(f"cannot read the plan {path}: {error}; name a saved plan or a plan file") from error

@@ -7,9 +7,9 @@ from typing import Any
 
 from planloom.data_classes import frozen
 
-__all__ = ["SEVERITIES", "AuditReport", "Bug", "Cost", "Coverage", "Unread"]
+from .schemas import SEVERITIES
 
-SEVERITIES = ("critical", "high", "medium", "low", "unranked")
+__all__ = ["SEVERITIES", "AuditReport", "Bug", "Cost", "Coverage", "Unread"]
 
 
 @frozen(kw_only=True)

@@ -10,7 +10,10 @@ from typing import Any
 
 from planloom.workers import Schema
 
-__all__ = ["FINDINGS", "REPORT", "VERDICTS", "named_schemas"]
+__all__ = ["FINDINGS", "REPORT", "SEVERITIES", "VERDICTS", "named_schemas"]
+
+SEVERITIES = ("critical", "high", "medium", "low", "unranked")
+"""From the worst on; the last is of what the writer of a report said nothing about."""
 
 
 def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
@@ -43,7 +46,7 @@ _VERDICT = _object(
 _GROUP = _object(
     {
         "ids": {"type": "array", "items": {"type": "string"}},
-        "severity": {"type": "string", "enum": ["critical", "high", "medium", "low"]},
+        "severity": {"type": "string", "enum": list(SEVERITIES[:-1])},
         "title": {"type": "string"},
     },
     ["ids"],

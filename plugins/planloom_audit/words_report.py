@@ -12,7 +12,7 @@ from planloom.tokens import estimate_text_tokens
 from planloom.words import signature_of
 from planloom.workers import Conversation, WorkerRequest
 
-from .schemas import REPORT
+from .schemas import REPORT, SEVERITIES
 from .words_find import findings_with_items
 from .work import finding_as_data
 
@@ -83,8 +83,6 @@ def _row(number: int, bug: Mapping[str, Any]) -> str:
 
 def _rank(bugs: list[dict[str, Any]], groups: list[Any]) -> int:
     """Give each bug its group, severity and title; return how many the writer forgot. An id's first group holds."""
-    from .report import SEVERITIES
-
     for bug in bugs:
         bug |= {"severity": "unranked", "group": 0, "title": ""}
     number = 0
