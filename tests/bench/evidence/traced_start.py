@@ -47,6 +47,7 @@ class Spans:
     """Seconds of both clocks by name, each without the spans inside it."""
 
     def __init__(self) -> None:
+        self._at_work = threading.main_thread()
         self.wall_s: defaultdict[str, float] = defaultdict(float)
         self.cpu_s: defaultdict[str, float] = defaultdict(float)
         self._open: list[str] = []
@@ -54,8 +55,8 @@ class Spans:
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
-        """Time what is done inside, by the main thread."""
-        if threading.current_thread() is not threading.main_thread():
+        """Time what is done inside, by the thread that is at work."""
+        if threading.current_thread() is not self._at_work:
             yield
             return
         self.count()
@@ -65,6 +66,15 @@ class Spans:
         finally:
             self.count()
             self._open.pop()
+
+    @contextmanager
+    def taken_over(self) -> Iterator[None]:
+        """Have this thread's spans timed: the main one only waits for what is done inside."""
+        before, self._at_work = self._at_work, threading.current_thread()
+        try:
+            yield
+        finally:
+            self._at_work = before
 
     def count(self) -> None:
         """Count what went by since the last time to the innermost span."""
@@ -121,7 +131,7 @@ def _timed(function: Callable[..., Any], span: str) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def timed(*args: Any, **kwargs: Any) -> Any:
-        with SPANS.of(span):
+        with SPANS.taken_over(), SPANS.of(span):
             return function(*args, **kwargs)
 
     return timed
