@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from planloom.data_classes import frozen
 from planloom_code._errors import BadPattern
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 # The group of pathspec's expressions that holds the slash after a matched folder.
 _FOLDER_MARK = "ps_d"
@@ -76,6 +78,9 @@ def _read_rules(location: Path) -> GitIgnoreSpec | None:
 
 
 def _spec(lines: Sequence[str]) -> GitIgnoreSpec | None:
+    # Most trees have no patterns of their own that git could not be asked about, and need not wait for it.
+    from pathspec import GitIgnoreSpec
+
     try:
         return GitIgnoreSpec.from_lines(_as_git_means(line) for line in lines)
     except ValueError:
