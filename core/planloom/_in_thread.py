@@ -22,6 +22,7 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
+    name = getattr(function, "__name__", "work")
 
     def tell(value: T | None, fault: BaseException | None) -> None:
         if done.cancelled():
@@ -36,9 +37,10 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
         try:
             value = function(*args, **kwargs)
         except BaseException as error:
-            fault = error
+            # No future takes that one, so that who waits would wait for ever.
+            fault = RuntimeError(f"{name} raised StopIteration") if isinstance(error, StopIteration) else error
         with suppress(RuntimeError):  # the loop has closed: nobody waits any more
             loop.call_soon_threadsafe(tell, value, fault)
 
-    Thread(target=work, name=getattr(function, "__name__", "work"), daemon=True).start()
+    Thread(target=work, name=name, daemon=True).start()
     return await done

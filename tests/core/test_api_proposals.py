@@ -264,3 +264,15 @@ def test_who_is_cancelled_does_not_wait_for_what_goes_on_in_a_thread() -> None:
     assert not has_ended.is_set()
     may_end.set()
     assert has_ended.wait(30)
+
+
+def test_whatever_ends_work_in_a_thread_is_told_to_who_waits() -> None:
+    def work() -> object:
+        return next(iter(()))
+
+    async def main() -> None:
+        async with asyncio.timeout(10):
+            await in_thread(work)
+
+    with pytest.raises(RuntimeError, match="work raised StopIteration"):
+        asyncio.run(main())
