@@ -136,6 +136,32 @@ def _set_up(connection: sqlite3.Connection, place: Place) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
 
 
+class _Reader:
+    """One thread's connection, which any thread may close, but not while it is read through: Python's module would read
+    on from memory that SQLite has freed."""
+
+    __slots__ = ("_busy", "_connection")
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA query_only = ON")
+        self._connection = connection
+        self._busy = threading.Lock()
+
+    def rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Return all rows of one query."""
+        with self._busy:
+            return self._connection.execute(sql, values).fetchall()
+
+    def close(self) -> None:
+        """Close it; a query that goes on is cut off."""
+        while not self._busy.acquire(timeout=_RETRY_S):
+            self._connection.interrupt()
+        try:
+            self._connection.close()
+        finally:
+            self._busy.release()
+
+
 class Readers:
     """Reading connections, one a thread; made when a thread first reads and closed together."""
 
@@ -144,7 +170,7 @@ class Readers:
         self._shared = shared
         self._guard = threading.Lock()
         self._own = threading.local()
-        self._all: list[sqlite3.Connection] = []
+        self._all: list[_Reader] = []
         self._closed = False
 
     @property
@@ -159,13 +185,14 @@ class Readers:
         """
         try:
             if self._shared is None:
-                found = self._connection().execute(sql, values).fetchall()
+                found = self._reader().rows(sql, values)
                 self._place.check()
                 return found
             with self._guard:
                 self._refuse_when_closed()
                 return self._shared.execute(sql, values).fetchall()
         except sqlite3.Error as error:
+            self._refuse_when_closed()  # by another thread meanwhile
             raise store_fault(error, self._place.location) from error
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
@@ -178,25 +205,27 @@ class Readers:
         for lot in in_lots(keys):
             yield from self.rows(f"{query} ({', '.join('?' * len(lot))})", lot)
 
-    def _connection(self) -> sqlite3.Connection:
+    def _reader(self) -> _Reader:
         self._refuse_when_closed()
-        connection: sqlite3.Connection | None = getattr(self._own, "connection", None)
-        if connection is None:
-            connection = self._place.connect()
-            connection.execute("PRAGMA query_only = ON")
+        reader: _Reader | None = getattr(self._own, "reader", None)
+        if reader is None:
+            reader = _Reader(self._place.connect())
             with self._guard:
-                self._all.append(connection)
-            self._own.connection = connection
-        return connection
+                self._all.append(reader)
+            if self._closed:  # by another thread in this very moment
+                reader.close()
+                self._refuse_when_closed()
+            self._own.reader = reader
+        return reader
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise StoreError(f"the store {self._place.location} is closed; open it again")
 
     def close(self) -> None:
-        """Close every connection; reads are refused from now on."""
+        """Close every connection; reads are refused from now on, and those that other threads are at are cut off."""
         with self._guard:
             self._closed = True
-            for connection in self._all:
-                connection.close()
-            self._all.clear()
+            readers, self._all = self._all, []
+        for reader in readers:
+            reader.close()

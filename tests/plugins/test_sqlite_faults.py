@@ -16,6 +16,7 @@ from planloom import StoreError, StoreGone, StoreLocked
 from planloom.stores import Books, Granted
 from planloom.testing.store_samples import JOB, LONG_TEXT, a_question, a_reply, a_run, a_thread, ask_for, events_of
 from planloom_sqlite import SqliteTools, check_store, open_store
+from planloom_sqlite._connections import Place, Readers, open_writer
 
 _FULL = """
 import asyncio, random, resource, sys
@@ -338,3 +339,27 @@ def test_a_store_on_a_full_disk_can_be_read(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", _FULL_AT_ONCE, str(path)], capture_output=True, text=True, timeout=60)
     assert done.stdout == "full, then written\n", done.stderr
     assert check_store(path) == []
+
+
+def test_a_store_is_closed_while_another_thread_reads_which_is_told_so(tmp_path: Path) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+    place = Place(str(tmp_path / "store.db"), 5.0)
+    open_writer(place).close()
+    readers = Readers(place, None)
+    said: list[str] = []
+
+    def read() -> None:
+        readers.row("SELECT 1")
+        begun.set()
+        try:
+            readers.row(endless)
+        except StoreError as error:
+            said.append(str(error))
+
+    begun = threading.Event()
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    assert begun.wait(10)
+    readers.close()
+    thread.join(10)
+    assert said == [f"the store {place.location} is closed; open it again"]
