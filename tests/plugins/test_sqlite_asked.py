@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import tempfile
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -17,7 +18,7 @@ from planloom.questions import Question, Reply
 from planloom.stores import Granted
 from planloom.testing.doors import ENDPOINT, doorway
 from planloom.testing.store_samples import JOB, a_question, a_reply, ask_for, grant
-from planloom_sqlite import SqliteStore, open_store
+from planloom_sqlite import SqliteStore, _ledger, open_store
 
 _QUESTIONS = [a_question(number) for number in range(6)]
 
@@ -36,7 +37,8 @@ async def _asked_again(store: SqliteStore, question: Question, open_calls: list[
 
 async def _settled(store: SqliteStore, question: Question, open_calls: list[str]) -> None:
     if open_calls:
-        await store.settle(open_calls.pop(), a_reply(price=0))
+        number = open_calls.pop()
+        await store.settle(number, a_reply(f"to call {number}", price=0))
 
 
 async def _released(store: SqliteStore, question: Question, open_calls: list[str]) -> None:
@@ -58,8 +60,15 @@ _DEEDS = (_asked, _asked_again, _settled, _released, _uncertain, _refused)
 _STEPS = st.lists(st.tuples(st.booleans(), st.sampled_from(_DEEDS), st.sampled_from(_QUESTIONS)), max_size=20)
 
 
+def _in_the_file(reader: sqlite3.Connection, question: Question) -> str | None:
+    """Return what a question's answer is, without any of the store's memory."""
+    row = reader.execute(_ledger.ANSWER, (bytes.fromhex(question.fingerprint),)).fetchone()
+    return None if row is None else _ledger.reply_from(row).text
+
+
 async def _interleaved(path: Path, steps: list[tuple[bool, Any, Question]]) -> None:
     one, two = open_store(path), open_store(path)
+    reader = sqlite3.connect(path)
     try:
         await one.open_budget(JOB, 10**6)
         open_calls: list[str] = []
@@ -69,9 +78,12 @@ async def _interleaved(path: Path, steps: list[tuple[bool, Any, Question]]) -> N
                 await one.set_cap(JOB, 10**6)
             for each in _QUESTIONS:
                 was_asked = one.question(each.fingerprint) is not None
-                assert not (one.lacks(each.fingerprint) and one.reply(each.fingerprint))
+                reply = one.reply(each.fingerprint)
+                assert (None if reply is None else reply.text) == _in_the_file(reader, each)
+                assert reply is None or not one.lacks(each.fingerprint)
                 assert one.lacks(each.fingerprint) is not was_asked or deed is _refused
     finally:
+        reader.close()
         await one.close()
         await two.close()
 
