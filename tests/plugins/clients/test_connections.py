@@ -54,6 +54,26 @@ def test_a_server_that_hangs_up_behind_each_answer_loses_none(way: Way) -> None:
     assert asyncio.run(run()) == ["yes"] * 3
 
 
+@pytest.mark.parametrize("what", ["another answer", "its end"])
+def test_what_came_over_a_connection_while_the_loop_was_busy_is_no_answer_to_the_next_question(
+    way: Way, what: str
+) -> None:
+    body = way.answer("no").body
+    other = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
+    first = way.answer("one").hanging_up() if what == "its end" else attrs.evolve(way.answer("one"), unasked=other)
+
+    async def run(url: str) -> list[str]:
+        client = way.open(url)
+        texts = [(await client.ask(question())).text]
+        time.sleep(0.2)  # nothing is read meanwhile
+        texts.append((await client.ask(question())).text)
+        await client.close()
+        return texts
+
+    with serving([first, way.answer("two")]) as server:
+        assert asyncio.run(run(server.url)) == ["one", "two"]
+
+
 def test_a_length_that_was_a_lie_does_not_spoil_the_next_answer(way: Way) -> None:
     async def run() -> str:
         async with LoopbackServer([attrs.evolve(length_said(way, -10), hang_up=False), way.answer()]) as server:
