@@ -1,9 +1,9 @@
 """Asking for an answer of a shape in words, where a server refuses the way that is configured.
 
 The worker that was refused asks once more without the server's help, which is another question with a fingerprint of
-its own, and so do all of the run that want this shape from then on, those included that wait for a slot. Once one of
-them is answered the journal keeps it, so that a run which goes on or is played again asks as it did. A new run finds
-out for itself: a refusal costs nothing.
+its own, and so do all of the run that want this shape from then on, those included that wait for a slot, unless the
+ledger has an answer to what they would have asked. Once one of them is answered the journal keeps it, so that a run
+which goes on or is played again asks as it did. A new run finds out for itself: a refusal costs nothing.
 """
 
 from __future__ import annotations

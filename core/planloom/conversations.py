@@ -91,13 +91,12 @@ class ModelWorkers:
         return value, reply
 
     async def _converse(self, request: WorkerRequest, role: RoleSettings, talk: _Talk, asker: Asker) -> Performed:
-        mode = self._mode(role, request.schema)
+        schema = request.schema
         try:
-            question = await self._question(request, role, mode)
+            question = await self._question(request, role, self._mode(role, schema))
         except Misuse as error:
             return talk.failed(f"unsendable: {error}")
-        schema = request.schema
-        if schema is None or mode == IN_WORDS:
+        if schema is None or self._is_in_words(question, role, schema):
             reply = await self._ask(question, role, talk, asker)
         else:
             try:
@@ -106,8 +105,7 @@ class ModelWorkers:
                 self._json_modes.refused(role, schema)
                 question = await self._question(request, role, IN_WORDS)
                 reply = await self._ask(question, role, talk, asker)
-                mode = IN_WORDS
-        if schema is not None and mode == IN_WORDS:
+        if schema is not None and self._is_in_words(question, role, schema):
             self._json_modes.answered(role, schema, self._configured_mode(role))
         if not reply.whole:
             return talk.failed(_unusable(reply))
@@ -124,15 +122,18 @@ class ModelWorkers:
     def _unless_refused(self, asker: Asker, role: RoleSettings, schema: Schema) -> Asker:
         """Return an asker that sends nothing once the server has refused another the same, while it waited."""
 
-        def started() -> None:
+        def sends() -> None:
             if self._json_modes.in_words(role, schema):
                 raise JsonModeRefused("refused another worker", error_class="bad_request")
-            asker.started()
 
-        return Asker(run=asker.run, thread=asker.thread, started=started, asks=asker.asks)
+        return Asker(run=asker.run, thread=asker.thread, started=asker.started, asks=asker.asks, sends=sends)
+
+    def _is_in_words(self, question: Question, role: RoleSettings, schema: Schema) -> bool:
+        return question.parameters is self._kind(role, schema, IN_WORDS).parameters
 
     async def _question(self, request: WorkerRequest, role: RoleSettings, mode: str) -> Question:
-        """Return the question of a request, hashed; in words, it is the one that an earlier start asked, where one did.
+        """Return the question of a request, hashed; where that is to be in words since the server refused another way,
+        the one of the two that is answered already.
 
         :raises Misuse: it cannot be sent.
         """
@@ -140,12 +141,14 @@ class ModelWorkers:
         question = kind.question(messages, (self._run_number, request.sample))
         if _has_long_work(messages):
             await self._hash(question)
-        fingerprint = question.fingerprint  # hashing it finds what cannot be sent
-        if mode != IN_WORDS or self._configured_mode(role) == IN_WORDS or self._door.was_used(fingerprint):
+        question.fingerprint  # noqa: B018 - hashing it finds what cannot be sent
+        if mode != IN_WORDS or self._configured_mode(role) == IN_WORDS:
             return question
-        # A worker that was answered before the server refused another.
-        former = await self._question(request, role, self._configured_mode(role))
-        return former if self._door.was_used(former.fingerprint) else question
+        # Others were answered before the server refused this one: in this run, or in one before.
+        both = (question, await self._question(request, role, self._configured_mode(role)))
+        used = [one for one in both if self._door.was_used(one.fingerprint)]
+        known = used or [one for one in both if self._door.has_answer(one.fingerprint)]
+        return known[0] if known else question
 
     async def _hash(self, question: Question) -> None:
         """Hash a long question, one a turn of the loop: of hundreds that start together none may hold up the rest."""

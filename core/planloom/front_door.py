@@ -158,6 +158,11 @@ class FrontDoor:
         """Whether an earlier start of this run used an answer to this question."""
         return self._recall.knows(fingerprint)
 
+    def has_answer(self, fingerprint: str) -> bool:
+        """Whether the ledger has an answer that this run would take for its own."""
+        reply = None if self._mode == "refresh" else self._store.reply(fingerprint)
+        return reply is not None and reply.whole
+
     async def fetch(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort | None = None) -> Reply:
         """Return the answer to a question that was not :meth:`at_hand` just now; see :meth:`ask`."""
         effort = effort or Effort(_WORKER_TIMEOUT_S)
@@ -343,6 +348,7 @@ class FrontDoor:
             if not (turn.has_slot or turn.take_at_once()):
                 await self._abort.until(turn.take())
             asker.started()
+            asker.sends()
             result = await self._line.reserve(
                 question, worst=errand.worst, run=asker.run, thread=asker.thread, look=self._looks(question), turn=turn
             )

@@ -98,12 +98,15 @@ class Asker:
 
     :ivar started: called once, when the worker stops waiting: it has a slot, or the ledger answered.
     :ivar asks: called whenever the worker has a question that the ledger has no answer to at hand.
+    :ivar sends: called when a question would be sent next; a :class:`planloom.clients.ModelError` from it is the
+        worker's, and nothing is sent.
     """
 
     run: str
     thread: str
     started: Callable[[], None]
     asks: Callable[[], None] = lambda: None
+    sends: Callable[[], None] = lambda: None
 
 
 @often_made(kw_only=True)

@@ -197,3 +197,47 @@ def test_a_json_object_that_is_refused_is_asked_for_in_words(play: Play) -> None
         ]
 
     play(in_words_only, scenario, json_mode="json_object")
+
+
+def test_what_the_ledger_has_from_before_the_server_changed_its_mind_is_not_paid_for_again(play: Play) -> None:
+    new_first = f'first = agent("another?", schema={SCHEMA})\n{SIX}result.append(first)\n'
+
+    def script(request: Received) -> Served:
+        another = "another?" in request.json["messages"][-1]["content"]
+        return refusal() if another and has_format(request) else completion(f'{{"n": {7 if another else 3}}}')
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        await run_plan(loom, SIX)
+        outcome = await run_plan(loom, new_first)
+        assert (outcome.result, outcome.paid, outcome.reused) == ([{"n": 3}] * 6 + [{"n": 7}], 200_000, 6)
+        asked = server.total
+        again = await go_on(loom, new_first, outcome, mode="replay")
+        assert (again.status, again.result, server.total) == ("completed", outcome.result, asked)
+
+    play(script, scenario)
+
+
+def test_a_run_that_goes_on_takes_the_answer_that_it_used_where_the_ledger_has_one_to_either_question(
+    play: Play,
+) -> None:
+    takes_formats = False
+
+    def script(request: Received) -> Served:
+        if has_format(request):
+            return completion('{"n": 1}') if takes_formats else refusal()
+        return completion('{"n": 3}')
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        nonlocal takes_formats
+        await run_plan(loom, ONE)
+        takes_formats = True
+        two = f'{ONE}result = [result, agent("another?", schema={SCHEMA})]\n'
+        stopped = await run_plan(loom, two, cap=0.2)
+        assert stopped.status == "paused"
+        takes_formats = False
+        outcome = await go_on(loom, two, stopped, cap=10)
+        assert outcome.result == [{"n": 1}, {"n": 3}]
+        again = await go_on(loom, two, outcome, mode="replay")
+        assert (again.status, again.result) == ("completed", outcome.result)
+
+    play(script, scenario)
