@@ -18,14 +18,14 @@ from .workers import Schema
 __all__ = ["IN_WORDS", "JsonModes"]
 
 IN_WORDS = "none"
-_WORD = "json_mode"
+_ENTRY = {"word": "json_mode", "value": IN_WORDS}
 
 
 class JsonModes:
     """What one run found out about its endpoints.
 
-    :param recorded: the journal of its earlier starts. :param journal: takes an entry by its place.
-    :param log: says something in the run's event stream.
+    :param recorded: the journal of its earlier starts, or of an unfinished run that it takes over from.
+    :param journal: takes an entry by its place. :param log: says something in the run's event stream.
     """
 
     def __init__(
@@ -44,8 +44,10 @@ class JsonModes:
         key = (role.name, schema.canonical)
         known = self._in_words.get(key)
         if known is None:
-            entry = self._recorded.get(_place(role, schema), {})
-            known = self._in_words[key] = entry.get("value") == IN_WORDS
+            place = _place(role, schema)
+            known = self._in_words[key] = self._recorded.get(place, {}).get("value") == IN_WORDS
+            if known:  # written again: it may be another run that recorded it
+                self._journal(place, _ENTRY)
         return known
 
     def refused(self, role: RoleSettings, schema: Schema) -> None:
@@ -61,7 +63,7 @@ class JsonModes:
         if key not in self._unanswered:
             return
         self._unanswered.discard(key)
-        self._journal(_place(role, schema), {"word": _WORD, "value": IN_WORDS})
+        self._journal(_place(role, schema), _ENTRY)
         if (role.endpoint, role.model) not in self._told:
             self._told.add((role.endpoint, role.model))
             self._log(

@@ -241,3 +241,14 @@ def test_a_run_that_goes_on_takes_the_answer_that_it_used_where_the_ledger_has_o
         assert (again.status, again.result) == ("completed", outcome.result)
 
     play(script, scenario)
+
+
+def test_a_run_that_begins_with_what_an_unfinished_one_recorded_is_replayed_like_any(play: Play) -> None:
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        stopped = await run_plan(loom, SIX, cap=0.6)
+        outcome = await run_plan(loom, SIX, cap=10, recorded=loom.store.journal(stopped.run_id))
+        asked = server.total
+        again = await go_on(loom, SIX, outcome, mode="replay")
+        assert (again.status, again.result, server.total) == ("completed", outcome.result, asked)
+
+    play(in_words_only, scenario, in_flight=1)
