@@ -33,12 +33,15 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
             done.set_exception(fault)
 
     def work() -> None:
-        value, fault = None, None
+        value: T | None = None
+        fault: BaseException | None = None
         try:
             value = function(*args, **kwargs)
         except BaseException as error:
-            # No future takes that one, so that who waits would wait for ever.
-            fault = RuntimeError(f"{name} raised StopIteration") if isinstance(error, StopIteration) else error
+            fault = error
+            if isinstance(error, StopIteration):  # which no future takes, so that who waits would wait for ever
+                fault = RuntimeError(f"{name} raised StopIteration")
+                fault.__cause__ = error
         with suppress(RuntimeError):  # the loop has closed: nobody waits any more
             loop.call_soon_threadsafe(tell, value, fault)
 

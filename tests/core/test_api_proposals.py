@@ -274,5 +274,6 @@ def test_whatever_ends_work_in_a_thread_is_told_to_who_waits() -> None:
         async with asyncio.timeout(10):
             await in_thread(work)
 
-    with pytest.raises(RuntimeError, match="work raised StopIteration"):
+    with pytest.raises(RuntimeError, match="work raised StopIteration") as raised:
         asyncio.run(main())
+    assert isinstance(raised.value.__cause__, StopIteration)
