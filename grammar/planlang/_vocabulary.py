@@ -92,7 +92,8 @@ class Word(NamedTuple):
     :ivar doc: one line for the lead that writes plans: what comes out.
     :ivar spends: a call may cost money.
     :ivar suspends: a call may wait.
-    :ivar runs_tasks: it runs functions it is given as tasks.
+    :ivar runs_tasks: it runs functions it is given as tasks. A list that it returns is the plan's from then on: other
+        tasks go on while it is copied.
     :ivar functions: for a parameter that takes such a function, or a list of them: how few and how many arguments each
         is given, ``{"thunks": (0, 0)}`` or ``{"stages": (1, 3)}``. Without any, a ``*`` parameter takes stages, else
         the first parameter takes thunks.
