@@ -147,6 +147,20 @@ def test_a_closed_terminal_does_not_end_a_detached_run(folder_with: MakeFolder) 
 
 
 @pytest.mark.slow
+def test_who_looks_on_no_longer_is_not_told_that_the_run_was_cancelled(folder_with: MakeFolder) -> None:
+    folder = folder_with(slow_echo)
+    run = detached(folder)
+    looking = folder.start("follow", run, "--json")
+    assert looking.stdout is not None
+    looking.stdout.readline()
+    looking.send_signal(signal.SIGINT)
+    _, remarks = looking.communicate()
+    assert (looking.returncode, "cancelled" in remarks) == (130, False)
+    assert f"`planloom cancel {run}` ends the run itself" in remarks
+    assert folder.run("follow", run)[0] == 0
+
+
+@pytest.mark.slow
 def test_a_follower_gets_every_event_once_as_a_line_of_json(folder_with: MakeFolder) -> None:
     folder = folder_with(slow_echo)
     run = detached(folder)

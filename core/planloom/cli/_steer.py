@@ -24,6 +24,7 @@ __all__ = ["cancel", "follow", "raise_"]
 
 _LINE_REFRESH_S = 0.5
 _NO_LONGER_RUNNING = 5
+_LOOKED_AWAY = 130
 
 
 @click.command()
@@ -44,7 +45,12 @@ def follow(app: App, run: str, as_json: bool) -> int:
                 out_console().print(Text(followed.status_line))
             return _exit_code(followed)
 
-    return asyncio.run(main())
+    try:
+        return asyncio.run(main())
+    except KeyboardInterrupt:
+        # What the command line says of other commands would be untrue: nothing was cancelled.
+        click.echo(f"planloom: looks on no longer; `planloom cancel {run}` ends the run itself", err=True)
+        return _LOOKED_AWAY
 
 
 def _exit_code(run: Run) -> int:
