@@ -12,9 +12,12 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .questions import canonical_json
+
+if TYPE_CHECKING:  # it is slow to load, and most plans bring no schema
+    from jsonschema import SchemaError
 
 __all__ = ["check_schema"]
 
@@ -25,6 +28,7 @@ _VALUES = frozenset({"const", "default", "enum", "examples"})
 _LETTERS = "a0 -._/"
 _LONGEST_TRIED = 26
 _SLOW_S = 0.02
+_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 _SAMPLES: tuple[Any, ...] = (None, "", 0, [], {})
 
 
@@ -50,9 +54,17 @@ def _check(canonical: bytes) -> None:
         for sample in _SAMPLES:
             Draft202012Validator(schema).is_valid(sample)
     except SchemaError as error:
-        raise ValueError(f"`schema` is not a JSON Schema: {error.message[:200]}") from error
+        place = ".".join(map(str, error.absolute_path)) or "top level"
+        raise ValueError(f"`schema` is not a JSON Schema: {place}: {_fault(error)[:200]}") from error
     except RecursionError as error:
         raise ValueError("`schema` refers to itself without end; say something between two references") from error
+
+
+def _fault(error: SchemaError) -> str:
+    """Return what is wrong with a place in a schema; of a type JSON Schema says only that it is none."""
+    if error.validator == "anyOf" and error.absolute_path and error.absolute_path[-1] == "type":
+        return f"{error.instance!r} is no type; write one of {', '.join(_TYPES)}, or a list of some"
+    return error.message
 
 
 def _parts(schema: Any) -> Iterator[Mapping[str, Any]]:

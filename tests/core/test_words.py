@@ -152,7 +152,12 @@ def test_a_function_is_logged_by_its_name(ran: Any) -> None:
 def test_a_schema_that_is_none_is_refused_before_anything_is_asked(ran: Any) -> None:
     outcome, _, asked = ran('result = agent("q", schema={"type": "strange"})\n')
     assert asked == []
-    assert "`schema` is not a JSON Schema" in outcome.error
+    assert "`schema` is not a JSON Schema: type: 'strange' is no type; write one of array, boolean," in outcome.error
+
+
+def test_what_is_wrong_in_a_schema_is_named_with_its_place(ran: Any) -> None:
+    outcome, _, _ = ran('result = agent("q", schema={"properties": {"n": {"minimum": "0"}}})\n')
+    assert "`schema` is not a JSON Schema: properties.n.minimum: '0' is not of type 'number'" in outcome.error
 
 
 @pytest.mark.parametrize(
