@@ -139,6 +139,25 @@ result = agent("two")
     assert two == ["Two", "1", "1", "of", "1", "0", "0", "0"]
 
 
+def test_workers_that_lost_a_race_have_a_column_in_the_table_of_phases(play: Play) -> None:
+    def script(request: Received) -> Any:
+        return echo(request) if request.question == "quick" else echo(request).after(0.3)
+
+    _, row, _ = play('result = race([lambda: agent("quick"), lambda: agent("slow")])\n', script)
+    shown = io.StringIO()
+    Console(width=100, file=shown).print(_phases(row.facts["phases"]))
+    heads, only = shown.getvalue().splitlines()
+    assert heads.split() == ["phase", "workers", "done", "failed", "cancelled", "dropped", "undecided"]
+    assert only.split()[2:] == ["2", "1", "of", "2", "0", "1", "0", "0"]
+
+
+def test_answers_that_do_not_fit_are_not_said_to_be_asked_again_by_a_resume(play: Play) -> None:
+    outcome, _, _ = play('result = agent("q", schema={"type": "object", "required": ["n"]})\n', completion("{}"))
+    assert outcome.failures == {"schema: top level: 'n' is a required property": 1}
+    assert "the command that began it asks anew with --refresh" in outcome_line(outcome)
+    assert "asks what is missing" not in outcome_line(outcome)
+
+
 def test_a_worker_in_a_concurrent_stage_is_in_the_phase_of_its_own_task(play: Play) -> None:
     source = """
 def look(v):

@@ -136,14 +136,19 @@ def _print_run(run: Run) -> None:
 
 
 def _phases(phases: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the phases as a table; one that lacks something says so, also when the run went on."""
-    numbers = (Column(name, justify="right") for name in ("workers", "done", "failed", "dropped", "undecided"))
+    """Return the phases as a table; one that lacks something says so, also when the run went on.
+
+    Cancelled workers have a column where there are any, since else the counts would not add up.
+    """
+    cancelled = ["cancelled"] if any(phase.get("cancelled") for phase in phases) else []
+    names = ("workers", "done", "failed", *cancelled, "dropped", "undecided")
+    numbers = (Column(name, justify="right") for name in names)
     table = Table("phase", *numbers, "", box=None, pad_edge=False)
     for phase in phases:
         missing = ("failed", "dropped", "undecided", "tasks_failed")
         holes = sum(phase.get(key, 0) for key in missing)
         columns = [str(phase["started"]), f"{phase['done']} of {phase['started']}"]
-        columns += [str(phase[key]) for key in missing[:-1]]
+        columns += [str(phase.get(key, 0)) for key in names[2:]]
         table.add_row(Text(_short(phase["name"] or "(no phase)")), *columns, f"HOLES {holes}" if holes else "")
     return table
 
