@@ -401,7 +401,7 @@ async def _value_of(landing: asyncio.Future[Reply | None]) -> Reply | None:
 def _unknown_in_replay(role: RoleSettings) -> str:
     return (
         f"replay met a question of role `{role.name}` that the ledger has no answer to; "
-        "run the plan instead of replaying it, which asks and pays for what is missing"
+        "resume the run, or run its plan anew, which asks and pays for what is missing"
     )
 
 

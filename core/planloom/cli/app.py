@@ -189,7 +189,8 @@ def read_arguments(pairs: tuple[str, ...], file: Path | None) -> dict[str, Any]:
         try:
             given = json.loads(text_of(file), object_pairs_hook=_each_once)
         except (OSError, ValueError, RecursionError) as error:
-            raise Misuse(f"cannot read arguments from {file}: {error}; it must hold one JSON object") from error
+            said = getattr(error, "strerror", None) or error
+            raise Misuse(f"cannot read arguments from {file}: {said}; it must hold one JSON object") from error
         if not isinstance(given, dict):
             raise Misuse(f"{file} holds {_JSON_KINDS[type(given)]}; arguments must be one JSON object")
     for pair in pairs:
