@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from planloom import StoreError, StoreLocked
 from planloom.data_classes import frozen
@@ -137,15 +138,18 @@ def _set_up(connection: sqlite3.Connection, place: Place) -> None:
 
 
 class _Reader:
-    """One thread's connection, which any thread may close, but not while it is read through: Python's module would read
-    on from memory that SQLite has freed."""
+    """One thread's connection, which ends with it. Any thread may close it, but not while it is read through: Python's
+    module would read on from memory that SQLite has freed."""
 
-    __slots__ = ("_busy", "_connection")
+    __slots__ = ("__weakref__", "_busy", "_connection")
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        connection.execute("PRAGMA query_only = ON")
         self._connection = connection
         self._busy = threading.Lock()
+        connection.execute("PRAGMA query_only = ON")
+
+    def __del__(self) -> None:
+        self._connection.close()
 
     def rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Return all rows of one query."""
@@ -163,14 +167,14 @@ class _Reader:
 
 
 class Readers:
-    """Reading connections, one a thread; made when a thread first reads and closed together."""
+    """Reading connections, one a thread; made when a thread first reads, closed when it ends, or all together."""
 
     def __init__(self, place: Place, shared: sqlite3.Connection | None) -> None:
         self._place = place
         self._shared = shared
         self._guard = threading.Lock()
         self._own = threading.local()
-        self._all: list[_Reader] = []
+        self._all: WeakSet[_Reader] = WeakSet()
         self._closed = False
 
     @property
@@ -211,7 +215,7 @@ class Readers:
         if reader is None:
             reader = _Reader(self._place.connect())
             with self._guard:
-                self._all.append(reader)
+                self._all.add(reader)
             if self._closed:  # by another thread in this very moment
                 reader.close()
                 self._refuse_when_closed()
@@ -226,6 +230,6 @@ class Readers:
         """Close every connection; reads are refused from now on, and those that other threads are at are cut off."""
         with self._guard:
             self._closed = True
-            readers, self._all = self._all, []
+            readers = list(self._all)
         for reader in readers:
             reader.close()

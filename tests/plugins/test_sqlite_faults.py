@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import subprocess
 import sys
@@ -363,3 +364,23 @@ def test_a_store_is_closed_while_another_thread_reads_which_is_told_so(tmp_path:
     readers.close()
     thread.join(10)
     assert said == [f"the store {place.location} is closed; open it again"]
+
+
+def open_files() -> int:
+    return len(os.listdir("/dev/fd"))
+
+
+def test_what_a_thread_read_through_ends_with_it(tmp_path: Path) -> None:
+    place = Place(str(tmp_path / "store.db"), 5.0)
+    open_writer(place).close()
+    readers, opened = Readers(place, None), open_files()
+    readers.row("SELECT 1")
+    once = open_files()
+    assert once > opened
+    for _ in range(5):
+        thread = threading.Thread(target=readers.row, args=("SELECT 1",))
+        thread.start()
+        thread.join()
+    assert open_files() == once
+    readers.close()
+    assert open_files() == opened
