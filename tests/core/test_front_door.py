@@ -79,8 +79,8 @@ def test_replay_answers_from_the_ledger_and_refuses_what_it_does_not_know(tmp_pa
         with pytest.raises(CacheMiss) as caught:
             await door.ask("c")
         assert str(caught.value) == (
-            "replay met a question of role `worker` that the ledger has no answer to; run the plan instead of "
-            "replaying it, which asks and pays for what is missing"
+            "replay met a question of role `worker` that the ledger has no answer to; resume the run, or run its plan "
+            "anew, which asks and pays for what is missing"
         )
         assert server.connections == 0
 
