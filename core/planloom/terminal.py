@@ -141,19 +141,18 @@ def _way_on(outcome: Outcome) -> list[str]:
     missing = outcome.holes or outcome.status in ("paused", "cancelled", "failed", "interrupted")
     if not missing:
         return []
-    if _answered_unfit(outcome):
-        return ["its questions are answered, by what does not fit; the command that began it asks anew with --refresh"]
+    if _all_answered(outcome):
+        return ["all that it asked was answered, so a resume asks nothing: the same command with --refresh asks anew"]
     more = ", with a higher --cap," if outcome.status == "paused" and outcome.paused_at == AT_THE_BUDGET else ""
     if any(phase.get("dropped") for phase in outcome.phases):
         more = ", with --workers N,"
     return [f"`planloom resume {outcome.run_id}`{more} asks what is missing, and nothing twice"]
 
 
-def _answered_unfit(outcome: Outcome) -> bool:
-    """Whether all that failed was answered: the ledger knows the answers, so that going on would ask nothing."""
+def _all_answered(outcome: Outcome) -> bool:
+    """Whether every question has its answer, also where that did not fit: going on would ask nothing."""
     dropped = any(phase.get("dropped") for phase in outcome.phases)
-    unfit = bool(outcome.failures) and all(error.startswith("schema: ") for error in outcome.failures)
-    return outcome.status == "completed" and unfit and not dropped
+    return outcome.status == "completed" and not dropped and all(e.startswith("schema: ") for e in outcome.failures)
 
 
 def _failure_lines(outcome: Outcome) -> list[str]:

@@ -154,7 +154,13 @@ def test_workers_that_lost_a_race_have_a_column_in_the_table_of_phases(play: Pla
 def test_answers_that_do_not_fit_are_not_said_to_be_asked_again_by_a_resume(play: Play) -> None:
     outcome, _, _ = play('result = agent("q", schema={"type": "object", "required": ["n"]})\n', completion("{}"))
     assert outcome.failures == {"schema: top level: 'n' is a required property": 1}
-    assert "the command that began it asks anew with --refresh" in outcome_line(outcome)
+    assert "the same command with --refresh asks anew" in outcome_line(outcome)
+    assert "asks what is missing" not in outcome_line(outcome)
+
+
+def test_a_task_that_fails_on_good_answers_is_not_said_to_be_asked_again_by_a_resume(play: Play) -> None:
+    outcome, _, _ = play('result = parallel([lambda: agent("q").split()[9]])\n', completion("yes"))
+    assert (outcome.holes, outcome.failures) == (1, {})
     assert "asks what is missing" not in outcome_line(outcome)
 
 
