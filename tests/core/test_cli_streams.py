@@ -4,6 +4,7 @@ to stand."""
 from __future__ import annotations
 
 import errno
+import io
 import os
 import pty
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from planloom.cli._main import _machine_fault
+from planloom.cli._streams import Leaky
 
 
 @pytest.fixture
@@ -64,3 +66,11 @@ def test_what_the_machine_lacks_is_no_fault_of_planloom(fault: Exception, told: 
 @pytest.mark.parametrize("fault", [OSError(errno.ENOSPC, "No space left", "kept.txt"), ValueError("a fault")])
 def test_a_fault_of_planloom_is_not_blamed_on_the_machine(fault: Exception) -> None:
     assert _machine_fault(fault) is None
+
+
+def test_what_is_told_through_a_stream_may_outlive_it() -> None:
+    stream = io.StringIO()
+    leaky = Leaky(stream, BrokenPipeError)
+    stream.close()
+    leaky.close()
+    assert leaky.closed

@@ -55,6 +55,8 @@ class Leaky(io.TextIOBase):
             return len(text)
 
     def flush(self) -> None:
+        if self._stream.closed:  # by its owner, before this goes too and is flushed for the last time
+            return
         try:
             self._stream.flush()
         except self._forgiven:
