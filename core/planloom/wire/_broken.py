@@ -74,8 +74,14 @@ def _refused_by_proxy(cause: Exception) -> int | None:
     return cause.status if isinstance(cause, aiohttp.ClientHttpProxyError) else None
 
 
+def _is_of_proxy(cause: Exception, origin: Origin) -> bool:
+    if isinstance(cause, aiohttp.ConnectionTimeoutError):
+        return bool(origin.proxy)  # it is connected to first, and says when the server is not there
+    return isinstance(cause, aiohttp.ClientHttpProxyError | aiohttp.ClientProxyConnectionError)
+
+
 def _towards(cause: Exception, origin: Origin) -> str:
-    if isinstance(cause, aiohttp.ClientHttpProxyError | aiohttp.ClientProxyConnectionError):
+    if _is_of_proxy(cause, origin):
         place = urlsplit(origin.proxy).netloc.rpartition("@")[2]  # not the name and password before it
         return f"{origin.host} through the proxy {place}"
     return origin.host
@@ -109,7 +115,7 @@ def _next_step(cause: Exception, origin: Origin) -> str:
     endpoint = f"endpoint `{origin.name}`"
     if _refused_by_proxy(cause) == PROXY_WANTS_A_NAME:
         return f"put the name and password that it wants into proxy of {endpoint}"
-    if isinstance(cause, aiohttp.ClientHttpProxyError | aiohttp.ClientProxyConnectionError):
+    if _is_of_proxy(cause, origin):
         return f'check that it runs and lets this through, or set proxy of {endpoint}, to "off" for none'
     if isinstance(cause, aiohttp.ClientConnectorCertificateError):
         return "name the root that signed it in SSL_CERT_FILE, if it is to be trusted"

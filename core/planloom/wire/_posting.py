@@ -109,6 +109,8 @@ class PostingTransport(AiohttpTransport):
                 connection = await self._connector.connect(address, [], self._timeout)
             except TimeoutError as error:
                 raise aiohttp.ConnectionTimeoutError(f"Connection timeout to host {self._url}") from error
+            except aiohttp.ClientError as error:
+                raise _unconnected(error, address) from None
             protocol, transport = connection.protocol, connection.transport
             if protocol is None or transport is None or protocol not in self._used:
                 return connection
@@ -162,6 +164,16 @@ class _Content(httpx.AsyncByteStream):
             self._connection.close()
         else:
             self._connection.release()
+
+
+def _unconnected(error: aiohttp.ClientError, address: aiohttp.ClientRequest) -> aiohttp.ClientError:
+    """Return a connection's fault as one of a connection: a proxy that breaks off the request for a tunnel, or answers
+    it with what is no HTTP, raises what a server raises that has the question."""
+    if not address.proxy or isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)):
+        return error
+    is_answered = isinstance(error, aiohttp.ClientResponseError)
+    reason = OSError(0, "what it answered is no HTTP" if is_answered else "it hung up before it answered")
+    return aiohttp.ClientProxyConnectionError(address.connection_key, reason)
 
 
 def _is_waiting(transport: asyncio.Transport) -> bool:

@@ -17,7 +17,7 @@ import pytest
 from planloom import ConfigurationError
 from planloom.clients import Endpoint, FatalError, ModelError, TransientError
 from planloom.questions import Question, message_of
-from planloom.testing.loopback import Served, completion, html, serving
+from planloom.testing.loopback import Served, completion, dropped, html, serving
 from planloom_openai import open_client
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def fault_at(url: str, **settings: Any) -> ModelError:
+def fault_at(url: str, connect_s: float = 20.0, **settings: Any) -> ModelError:
     async def run() -> None:
-        timeouts = dict.fromkeys(("connect", "first_byte", "between_bytes", "total"), 20.0)
+        timeouts = {**dict.fromkeys(("first_byte", "between_bytes", "total"), 20.0), "connect": connect_s}
         client = open_client(Endpoint(name="test", client="openai", url=url, settings=settings, timeouts=timeouts))
         try:
             await client.ask(QUESTION)
@@ -171,6 +171,8 @@ REFUSALS = {
     "no tunnel behind it": Refused(
         Served(wire=b"HTTP/1.1 200 OK\r\n\r\nhello", hang_up=True), "cannot connect to server.invalid"
     ),
+    "hangs up": Refused(dropped(), "it hung up before it answered"),
+    "is no proxy": Refused(Served(wire=b"SSH-2.0-a\r\n\r\n", hang_up=True), "what it answered is no HTTP"),
 }
 
 
@@ -189,6 +191,13 @@ def test_a_proxy_that_gives_no_tunnel_is_named_without_its_password(
     if "answered" in refused.said:
         assert f"through the proxy 127.0.0.1:{proxy.port}" in str(fault)
         assert "proxy of endpoint `test`" in str(fault)
+
+
+def test_a_proxy_that_never_answers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(completion("late").hanging()) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret-word@127.0.0.1:{proxy.port}")
+        fault = fault_at("https://server.invalid/v1", connect_s=0.3)
+    unsent(fault, f"through the proxy 127.0.0.1:{proxy.port}: no connection within 0.3 s", 'to "off" for none')
 
 
 def test_a_proxy_that_is_not_there_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
