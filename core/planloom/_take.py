@@ -182,10 +182,10 @@ class Stage:
         cached = self._cached_tokens(request)
         price = self._prices(request.role).of(request.input_tokens, answer.completion_tokens, cached)
         if self._spent + self._reserved + price > self._budget:
-            raise RunStopped(
-                f"the plan would stop at the budget of {show_credits(self._budget)} credits after {self._granted} "
-                "calls; raise --cap, or ask for less"
-            )
+            raise self._stopped("")
+        worst = self._worst(request)
+        if self._spent + worst > self._budget:  # a run reserves that much, however little is paid in the end
+            raise self._stopped(f", and its next call may cost up to {show_credits(worst)}")
         self._granted += 1
         self._reserved += price
         reading, writing = (
@@ -206,6 +206,21 @@ class Stage:
             completion_tokens=answer.completion_tokens,
         )
 
+    def _worst(self, request: WorkerRequest) -> int:
+        """Return about what a request is charged that is cut off, in micro-credits."""
+        price = self._prices(request.role)
+        if not price.by_tokens:
+            return price.call
+        role = self._settings.roles.get(request.role)
+        most = _MOST_TOKENS if role is None else int(role.parameters.get("max_tokens", _MOST_TOKENS))
+        return price.of(_FRAME_TOKENS + request.input_tokens * _BYTES_A_TOKEN, most)
+
+    def _stopped(self, why: str) -> RunStopped:
+        return RunStopped(
+            f"the plan would stop at the budget of {show_credits(self._budget)} credits after {self._granted} "
+            f"calls{why}; raise --cap, or ask for less"
+        )
+
     def _cached_tokens(self, request: WorkerRequest) -> int:
         """Return how much of a question a provider has read before: the system text of an earlier worker."""
         tokens = estimate_text_tokens(len(request.system))
@@ -218,8 +233,7 @@ class Stage:
     def _count(self, request: WorkerRequest, price: int, answer: StandInAnswer) -> None:
         self._spent += price
         if request.role in self._hedged:
-            asked = _FRAME_TOKENS + request.input_tokens * _BYTES_A_TOKEN
-            self._hedges += self._prices(request.role).of(asked, self._hedged[request.role])
+            self._hedges += self._worst(request)
         self._calls += 1
         self._tokens += request.input_tokens + answer.completion_tokens
         self._system_tokens += estimate_text_tokens(len(request.system))
@@ -227,11 +241,10 @@ class Stage:
         self._roles[request.role] = (workers + 1, total + price)
 
 
-def _hedged_roles(settings: Settings) -> dict[str, int]:
-    """Return the most tokens of an answer of each role whose questions may be sent a second time."""
+def _hedged_roles(settings: Settings) -> set[str]:
+    """Return the roles whose questions may be sent a second time."""
     hedged = {name for name, endpoint in settings.endpoints.items() if endpoint.hedge_after_s is not None}
-    own = {name: role.parameters for name, role in settings.roles.items() if role.endpoint in hedged}
-    return {name: int(parameters.get("max_tokens", _MOST_TOKENS)) for name, parameters in own.items()}
+    return {name for name, role in settings.roles.items() if role.endpoint in hedged}
 
 
 def _kit_of(word: str, stand_ins: Mapping[str, StandIn]) -> StandIn | None:
