@@ -7,6 +7,7 @@ import errno
 import io
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -74,3 +75,11 @@ def test_what_is_told_through_a_stream_may_outlive_it() -> None:
     stream.close()
     leaky.close()
     assert leaky.closed
+
+
+def test_ctrl_c_while_the_command_line_is_imported_ends_it_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-m", "planloom", "runs"]
+    done = subprocess.run(command, capture_output=True, timeout=60, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
