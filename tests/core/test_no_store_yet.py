@@ -32,12 +32,13 @@ def test_there_are_no_runs_and_none_is_an_error(folder: Folder) -> None:
     assert names(folder) == before
 
 
-@pytest.mark.parametrize("command", ["show", "follow", "replay", "export"])
+@pytest.mark.parametrize("command", ["show", "follow", "replay", "export", "resume", "cancel", "raise"])
 def test_a_run_that_is_looked_for_where_no_store_is_is_misuse_and_says_what_makes_one(
     folder: Folder, command: str
 ) -> None:
     before = names(folder)
-    code, output, remarks = folder.run(command, "some-run")
+    further = ("--cap", "5") if command == "raise" else ()
+    code, output, remarks = folder.run(command, "some-run", *further)
     assert (code, output) == (2, "")
     assert "no run is named `some-run`; the store " in remarks
     assert "store.db (not there yet: `planloom run FILE.plan` makes it) has none" in remarks

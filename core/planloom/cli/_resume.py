@@ -98,7 +98,7 @@ def resume(
         # The terminal that it was begun from may close.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     desk = desk_of(app, yes=wanted.yes, at_cap=wanted.at_cap)
-    run_id, target = desk.do(partial(_found, run=run))
+    run_id, target = desk.do(partial(_found, run=run), read_only=True)  # who looks for it makes no store
     if target:
         require_trust(app.settings, Path(target), given=trust_config, ask=confirm if interactive() else None)
     make = _renewed if wanted.as_new_run else _reopened

@@ -103,8 +103,9 @@ def cancel(app: App, run: str) -> int:
     """
 
     async def main() -> tuple[str, str, str, RunHolder | None]:
+        whole_id = await _found(app, run)
         async with open_with(app.registry, app.settings) as loom:
-            cancelled = loom.run(run)
+            cancelled = loom.run(whole_id)
             return cancelled.id, cancelled.status, await cancelled.cancel(), cancelled.driver
 
     run_id, before, after, holder = asyncio.run(main())
@@ -119,6 +120,12 @@ def cancel(app: App, run: str) -> int:
         return 1
     click.echo(f"planloom: {run_id} is {after}; look again with `planloom follow {run_id}`", err=True)
     return 1
+
+
+async def _found(app: App, run: str) -> str:
+    """Return the id of a run that is to be steered; who looks for one where there is no store makes none."""
+    async with open_with(app.registry, app.settings, read_only=True) as loom:
+        return loom.run(run).id
 
 
 def _unheard(run: str, status: str, holder: RunHolder) -> str:
@@ -141,8 +148,9 @@ def raise_(app: App, run: str, cap: int) -> int:
     """
 
     async def main() -> tuple[str, Books, str]:
+        whole_id = await _found(app, run)
         async with open_with(app.registry, app.settings) as loom:
-            raised = loom.run(run)
+            raised = loom.run(whole_id)
             return raised.id, await raised.raise_cap(credits_of(cap)), _way_on(raised)
 
     run_id, books, way_on = asyncio.run(main())
