@@ -81,16 +81,9 @@ def _partless(message: Message) -> str:
     return f'{{"parts":[],"role":{_quoted(message.role)}}}'
 
 
-def _before_messages(endpoint: str) -> str:
-    return f'{{"endpoint":{_quoted(endpoint)},"key_version":{KEY_VERSION},"messages":['
-
-
-def _behind_messages(model: str, parameters: Parameters) -> bytes:
-    return _utf8(f'],"model":{_quoted(model)},"parameters":') + parameters.canonical + b',"sample":'
-
-
-def _spliced(before: str, messages: tuple[Message, ...], behind: bytes, sample: tuple[int, int]) -> bytes:
+def _spliced(around: tuple[str, bytes], messages: tuple[Message, ...], sample: tuple[int, int]) -> bytes:
     """Canonical JSON sorts its keys, so that ready-made parts of it can be put in where they belong."""
+    before, behind = around
     one = len(messages) == 1
     heads = _message_head(messages[0]) if one else ",".join([_message_head(message) for message in messages])
     return _utf8(before + heads) + behind + _canonical_sample(sample) + b"}"
@@ -189,6 +182,7 @@ class Parameters(Mapping[str, Any]):
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
         self._canonical: bytes | None = None
+        self._around: dict[tuple[str, str], tuple[str, bytes]] = {}
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
@@ -212,6 +206,19 @@ class Parameters(Mapping[str, Any]):
         if self._canonical is None:
             self._canonical = canonical_json(self._values)
         return self._canonical
+
+    def around(self, endpoint: str, model: str) -> tuple[str, bytes]:
+        """Return what canonical JSON of a question with these parameters has before its messages and behind them;
+        worked out once for each endpoint and model.
+
+        :raises Misuse: one of them holds what canonical JSON has no form for.
+        """
+        known = self._around.get((endpoint, model))
+        if known is None:
+            before = f'{{"endpoint":{_quoted(endpoint)},"key_version":{KEY_VERSION},"messages":['
+            behind = _utf8(f'],"model":{_quoted(model)},"parameters":') + self.canonical + b',"sample":'
+            known = self._around[endpoint, model] = (before, behind)
+        return known
 
 
 def _as_parameters(values: Mapping[str, Any]) -> Parameters:
@@ -243,8 +250,7 @@ class Question:
         """Canonical JSON of the question with each part's text replaced by its hash; worked out once."""
         known = self._skeleton
         if known is None:
-            behind = _behind_messages(self.model, self.parameters)
-            known = _spliced(_before_messages(self.endpoint), self.messages, behind, self.sample)
+            known = _spliced(self.parameters.around(self.endpoint, self.model), self.messages, self.sample)
             object.__setattr__(self, "_skeleton", known)
         return known
 
@@ -280,7 +286,6 @@ class Questions:
 
     def __init__(self, endpoint: str, model: str, parameters: Parameters) -> None:
         self.endpoint, self.model, self.parameters = endpoint, model, parameters
-        self._around: tuple[str, bytes] | None = None
 
     def question(self, messages: tuple[Message, ...], sample: tuple[int, int]) -> Question:
         """Return one of them."""
@@ -293,10 +298,8 @@ class Questions:
 
         :raises Misuse: it cannot be sent.
         """
-        if self._around is None:
-            self._around = _before_messages(self.endpoint), _behind_messages(self.model, self.parameters)
-        before, behind = self._around
-        return hashlib.sha256(_spliced(before, messages, behind, sample)).hexdigest()
+        around = self.parameters.around(self.endpoint, self.model)
+        return hashlib.sha256(_spliced(around, messages, sample)).hexdigest()
 
 
 @often_made(kw_only=True)
