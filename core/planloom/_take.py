@@ -20,7 +20,7 @@ from .money import Price, show_credits
 from .plugins import Registry
 from .runtime import RunHost
 from .settings import Settings
-from .stand_ins import StandIn, StandInAnswer, request_random
+from .stand_ins import StandIn, StandInAnswer, identified, request_random
 from .tokens import estimate_text_tokens
 from .workers import Performed, WorkerRequest
 
@@ -169,7 +169,7 @@ class Stage:
 
     def _asked_before(self, request: WorkerRequest) -> bool:
         """Return whether this very question was asked before, sample and all; fifty thousand are kept as digests."""
-        key = repr((request.word, request.identity, request.role, request.sample)).encode("utf-8", "surrogatepass")
+        key = repr(identified(request)).encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(key, digest_size=16).digest()
         if digest in self._asked:
             return True
