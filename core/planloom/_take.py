@@ -16,7 +16,7 @@ from .data_classes import frozen
 from .front_door import Asker
 from .job import plan_hash
 from .kits import KitWork
-from .money import Price, show_credits
+from .money import Price, show_credits, show_enough
 from .plugins import Registry
 from .runtime import RunHost
 from .settings import Settings
@@ -182,10 +182,11 @@ class Stage:
         cached = self._cached_tokens(request)
         price = self._prices(request.role).of(request.input_tokens, answer.completion_tokens, cached)
         if self._spent + self._reserved + price > self._budget:
-            raise self._stopped("")
+            raise self._stopped("; raise --cap, or ask for less")
         worst = self._worst(request)
         if self._spent + worst > self._budget:  # a run reserves that much, however little is paid in the end
-            raise self._stopped(f", and its next call may cost up to {show_credits(worst)}")
+            enough = show_enough(self._spent + worst)
+            raise self._stopped(f", since the next may cost {show_credits(worst)}; it needs --cap {enough} or more")
         self._granted += 1
         self._reserved += price
         reading, writing = (
@@ -218,7 +219,7 @@ class Stage:
     def _stopped(self, why: str) -> RunStopped:
         return RunStopped(
             f"the plan would stop at the budget of {show_credits(self._budget)} credits after {self._granted} "
-            f"calls{why}; raise --cap, or ask for less"
+            f"calls{why}"
         )
 
     def _cached_tokens(self, request: WorkerRequest) -> int:

@@ -126,17 +126,16 @@ def test_a_plan_above_the_gate_is_held_without_a_terminal_and_nothing_is_asked(
         assert planloom(desk, "audit", code, "--plan", "fixed", "--yes").returncode == 0
 
 
-def test_a_run_that_stops_at_the_budget_goes_on_under_a_higher_cap(code: Path, desk: Path, model: Any) -> None:
+def test_a_budget_that_one_call_may_pass_is_refused_with_one_that_is_enough(code: Path, desk: Path, model: Any) -> None:
     (desk / "each.plan").write_text("result = flatten([scan([p]) for p in work()])\n")
     with serving(model) as server:
         configure(desk, server.url)
         text = (desk / "planloom.toml").read_text()
         # A worst case is 16,000 output tokens, 1.6 credits; a reply of the server costs next to nothing.
         (desk / "planloom.toml").write_text(text.replace("{ call = 0.2 }", "{ output = 100.0 }"))
-        stopped = planloom(desk, "audit", code, "--plan", "each.plan", "--cap", "1")
-        assert (stopped.returncode, server.total) == (5, 0), stopped.stderr
-        assert "cannot afford its first call" in stopped.stderr
-        assert "--cap 1.6" in stopped.stderr
+        refused = planloom(desk, "audit", code, "--plan", "each.plan", "--cap", "1")
+        assert (refused.returncode, server.total) == (6, 0), refused.stderr
+        assert "after 0 calls, since the next may cost 1.6; it needs --cap 1.6 or more" in refused.stderr
         assert planloom(desk, "audit", code, "--plan", "each.plan", "--cap", "2").returncode == 0
         assert server.total == 4
 
