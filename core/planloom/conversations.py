@@ -91,7 +91,9 @@ class ModelWorkers:
         return value, reply
 
     async def _converse(self, request: WorkerRequest, role: RoleSettings, talk: _Talk, asker: Asker) -> Performed:
-        schema = request.schema
+        schema, doorstep = request.schema, self._door.doorstep
+        if not doorstep.is_free():
+            await doorstep.wait()
         try:
             question = await self._question(request, role, self._mode(role, schema))
         except Misuse as error:

@@ -18,6 +18,7 @@ from ._breaker import Outage
 from ._budget_line import BudgetLine
 from ._call import Call, Errand, EventSink, Surroundings
 from ._disk import Disk, stopped_by
+from ._doorstep import Doorstep
 from ._effort import Effort, OutOfTime
 from ._errors import CacheMiss, RunStopped, SpendRefused, StoreError
 from ._lanes import Lane, Turn
@@ -53,6 +54,7 @@ class FrontDoor:
     :param versions: by fingerprint, the number of the stored reply that an earlier start of this run used, in order.
     :param seed: of the generator that spreads the waits between attempts.
     :ivar asked: questions that were sent. :ivar reused: answers that came from the ledger or another worker's call.
+    :ivar doorstep: where many that begin at once wait, whoever calls :meth:`at_hand` and not :meth:`ask` too.
     :ivar asked_again: those of the sent ones whose stored reply was cut, filtered or empty.
     """
 
@@ -85,6 +87,7 @@ class FrontDoor:
         self._recall = Recall(store, versions or {})
         share = Share(in_flight, self._account, self._crowded)
         self._loop = asyncio.get_running_loop()
+        self.doorstep = Doorstep(self._loop)
         self._at = Surroundings(
             loop=self._loop,
             store=store,
@@ -131,6 +134,8 @@ class FrontDoor:
         :raises RunAborted: the run must end: replay met an unknown question, nothing to pay with, cancelled, the key
             is refused, stopped at the budget.
         """
+        if not self.doorstep.is_free():
+            await self.doorstep.wait()
         known = self.at_hand(question, role, asker)
         return known or await self.fetch(question, role, asker, effort)
 
