@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from planlang import compile as compile_program
+from planloom.money import micro_of
+from planloom.plugins import load_plugins
+from planloom.rehearsal import Rehearsal, rehearse
+from planloom.settings import Settings
 from planloom.testing.folders import Folder
 from planloom.testing.loopback import Received, echo, json_answer
+from planloom.words import build_vocabulary
 
 MakeFolder = Callable[..., Folder]
 
@@ -21,6 +27,19 @@ MANY = 'phase("Ask")\nresult = parallel([lambda i=i: agent(f"question {{i}}") fo
 
 def slow_echo(request: Received) -> Any:
     return echo(request).after(0.05)
+
+
+def rehearsed_with(settings: Settings, plan: str, cap: float) -> Rehearsal:
+    """Return what a rehearsal of a plan without a kit says under a cap in credits."""
+    registry = load_plugins()
+    return rehearse(
+        compile_program(plan, build_vocabulary(registry, settings, ())),
+        registry=registry,
+        settings=settings,
+        works={},
+        prices=lambda role: settings.role(role).price,
+        budget=micro_of(cap),
+    )
 
 
 def refused() -> Any:

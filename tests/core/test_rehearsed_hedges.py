@@ -9,31 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from planlang import compile as compile_program
 from planloom.money import Price, micro_of
-from planloom.plugins import load_plugins
-from planloom.rehearsal import Rehearsal, rehearse
+from planloom.rehearsal import Rehearsal
 from planloom.testing.looms import PRICE, loom_at, run_plan, settings_at
 from planloom.testing.loopback import LoopbackServer, Received, completion, echo
-from planloom.words import build_vocabulary
 
-from .asking import MakeFolder
+from .asking import MakeFolder, rehearsed_with
 
 THREE = 'result = parallel([lambda i=i: agent(f"question {i}") for i in range(3)])\n'
 TOKENS = Price(input=micro_of(1), output=micro_of(4))
 
 
 def rehearsed(price: Price, hedge_after_s: float | None) -> Rehearsal:
-    registry = load_plugins()
     settings = settings_at("http://127.0.0.1:9/v1", ":memory:", price=price, hedge_after_s=hedge_after_s)
-    return rehearse(
-        compile_program(THREE, build_vocabulary(registry, settings, ())),
-        registry=registry,
-        settings=settings,
-        works={},
-        prices=lambda role: settings.role(role).price,
-        budget=micro_of(100),
-    )
+    return rehearsed_with(settings, THREE, 100)
 
 
 def told_of(rehearsal: Rehearsal) -> float | None:

@@ -8,15 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from planlang import compile as compile_program
 from planloom.money import Price, micro_of
-from planloom.plugins import load_plugins
-from planloom.rehearsal import Rehearsal, rehearse
+from planloom.rehearsal import Rehearsal
 from planloom.testing.looms import loom_at, run_plan, settings_at
 from planloom.testing.loopback import LoopbackServer, echo
-from planloom.words import build_vocabulary
 
-from .asking import MakeFolder
+from .asking import MakeFolder, rehearsed_with
 
 THREE = 'result = parallel([lambda i=i: agent(f"question {i}") for i in range(3)])\n'
 BY_TOKENS = Price(input=micro_of(1), output=micro_of(4))
@@ -24,16 +21,8 @@ MOST_TOKENS = 10_000  # of an answer: 0.04 credits
 
 
 def rehearsed(cap: float) -> Rehearsal:
-    registry = load_plugins()
     settings = settings_at("http://127.0.0.1:9/v1", ":memory:", price=BY_TOKENS, max_tokens=MOST_TOKENS)
-    return rehearse(
-        compile_program(THREE, build_vocabulary(registry, settings, ())),
-        registry=registry,
-        settings=settings,
-        works={},
-        prices=lambda role: settings.role(role).price,
-        budget=micro_of(cap),
-    )
+    return rehearsed_with(settings, THREE, cap)
 
 
 def status_of_run(cap: float, store: Path) -> str:
