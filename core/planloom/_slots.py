@@ -184,7 +184,7 @@ class Slots:
         """Give slots to who waits, as many as there may be now."""
         while self._turns:
             if self._breaker.outage is None and 0 < self.most <= len(self._flying):
-                return
+                return  # until one is given back, however long the endpoint is held
             wait_s = self._wait_s()
             if wait_s > 0:
                 self._look_again_in(wait_s)

@@ -19,7 +19,7 @@ from .kits import KitWork
 from .money import Price, show_credits, show_enough
 from .plugins import Registry
 from .runtime import RunHost
-from .settings import Settings
+from .settings import MOST_TOKENS, Settings
 from .stand_ins import StandIn, StandInAnswer, identified, request_random
 from .tokens import estimate_text_tokens
 from .workers import Performed, WorkerRequest
@@ -32,7 +32,6 @@ Fails = Callable[[int, WorkerRequest], bool]
 _IN_FLIGHT = 64
 # A request that is cut off is charged for the bytes of its question, and for the longest answer.
 _BYTES_A_TOKEN, _FRAME_TOKENS = 4, 24
-_MOST_TOKENS = 16_000
 _FEWEST_CACHED_TOKENS = 1_024  # no provider keeps a shorter beginning
 # Rough speeds of a served model, so that virtual time has a shape: fixed part, reading, writing.
 _CALL_S = 1.0
@@ -213,7 +212,7 @@ class Stage:
         if not price.by_tokens:
             return price.call
         role = self._settings.roles.get(request.role)
-        most = _MOST_TOKENS if role is None else int(role.parameters.get("max_tokens", _MOST_TOKENS))
+        most = MOST_TOKENS if role is None else role.most_tokens
         return price.of(_FRAME_TOKENS + request.input_tokens * _BYTES_A_TOKEN, most)
 
     def _stopped(self, why: str) -> RunStopped:

@@ -38,7 +38,6 @@ Mode = Literal["collect", "replay", "refresh"]
 
 _ELSEWHERE_POLL_S = 0.05
 _ELSEWHERE_LONGEST_S = 1.0
-_MOST_TOKENS = 16_000
 _WORKER_TIMEOUT_S = 1_800.0
 
 
@@ -269,7 +268,7 @@ class FrontDoor:
             effort=effort,
             client=client,
             lane=self._lane_of(question.endpoint),
-            worst=role.price.of(question.input_tokens_bound, int(role.parameters.get("max_tokens", _MOST_TOKENS))),
+            worst=role.price.of(question.input_tokens_bound, role.most_tokens),
         )
         self._flights[fingerprint] = []
         try:

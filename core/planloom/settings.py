@@ -23,6 +23,7 @@ __all__ = [
     "AT_QUOTA",
     "CONFIG_FILE",
     "DEFAULT_PRICES",
+    "MOST_TOKENS",
     "OFFLINE",
     "STANDARD_ROLES",
     "AtQuota",
@@ -53,13 +54,16 @@ DEFAULT_PRICES: Mapping[str, Price] = {
     "fast": Price(call=MICRO // 5),
 }
 
+MOST_TOKENS = 16_000
+"""Of an answer, where nothing is said: what a call is reserved for, and what a client says whose API wants a number."""
+
 _MAX_TOKENS = {"lead": 8_000}
 
 
 def default_parameters(role: str) -> dict[str, Any]:
     """Return the sampling parameters of a role; a project may change each. Reasoning models loop under greedy
     decoding, hence the temperature."""
-    return {"temperature": 0.6, "top_p": 0.95, "max_tokens": _MAX_TOKENS.get(role, 16_000)}
+    return {"temperature": 0.6, "top_p": 0.95, "max_tokens": _MAX_TOKENS.get(role, MOST_TOKENS)}
 
 
 @frozen(kw_only=True)
@@ -71,6 +75,11 @@ class RoleSettings:
     model: str
     price: Price
     parameters: Mapping[str, Any]
+
+    @property
+    def most_tokens(self) -> int:
+        """How many tokens an answer may have, which a call is reserved for."""
+        return int(self.parameters.get("max_tokens", MOST_TOKENS))
 
 
 @frozen(kw_only=True)

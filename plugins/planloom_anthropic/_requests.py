@@ -14,12 +14,12 @@ from typing import Any
 
 from planloom.data_classes import frozen
 from planloom.questions import PART_SEPARATOR, Part, Question
+from planloom.settings import MOST_TOKENS
 from planloom.wire import check_unreserved
 
 __all__ = ["AnswerTool", "answer_tool", "conversation", "message_frame"]
 
 RESERVED = frozenset({"messages", "model", "stream", "system", "tool_choice", "tools"})
-DEFAULT_MAX_TOKENS = 16_000  # what the budget reserves for where nothing is said; the API takes no question without it
 LONG_CHARACTERS = 4_096
 KEEP: Mapping[str, Any] = {"type": "ephemeral"}
 
@@ -35,7 +35,7 @@ def message_frame(question: Question) -> dict[str, Any]:
     parameters = dict(question.parameters)
     check_unreserved(parameters, RESERVED)
     parameters.pop("response_format", None)
-    frame = {"model": question.model, "max_tokens": DEFAULT_MAX_TOKENS, **parameters}
+    frame = {"model": question.model, "max_tokens": MOST_TOKENS, **parameters}
     if tool := answer_tool(question):
         frame |= {"tools": [tool.described()], "tool_choice": {"type": "tool", "name": tool.name}}
     return frame
