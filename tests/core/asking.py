@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
+import planloom
 from planlang import compile as compile_program
+from planloom import Planloom
 from planloom.money import micro_of
 from planloom.plugins import load_plugins
 from planloom.rehearsal import Rehearsal, rehearse
 from planloom.settings import Settings
-from planloom.testing.folders import Folder
-from planloom.testing.loopback import Received, echo, json_answer
+from planloom.testing.folders import CONFIG, Folder
+from planloom.testing.loopback import LoopbackServer, Received, Script, echo, json_answer
 from planloom.words import build_vocabulary
 
 MakeFolder = Callable[..., Folder]
@@ -27,6 +31,15 @@ MANY = 'phase("Ask")\nresult = parallel([lambda i=i: agent(f"question {{i}}") fo
 
 def slow_echo(request: Received) -> Any:
     return echo(request).after(0.05)
+
+
+@asynccontextmanager
+async def opened(folder: Path, script: Script) -> AsyncIterator[tuple[Planloom, LoopbackServer]]:
+    """Give planloom in a folder whose workers are answered by a scripted server."""
+    async with LoopbackServer(script) as server:
+        (folder / "planloom.toml").write_text(CONFIG.format(url=server.url))
+        async with planloom.open(folder) as loom:
+            yield loom, server
 
 
 def rehearsed_with(settings: Settings, plan: str, cap: float) -> Rehearsal:

@@ -15,7 +15,9 @@ import pytest
 import planloom
 from planloom import JournalDiverged, Misuse, Outcome, PlanHeld, Planloom, PlanRefused
 from planloom.testing.folders import CONFIG
-from planloom.testing.loopback import LoopbackServer, Received, Script, completion, echo, json_answer
+from planloom.testing.loopback import LoopbackServer, Received, Script, completion, echo
+
+from .asking import opened, refused
 
 Scenario = Callable[[Planloom, LoopbackServer], Coroutine[Any, Any, None]]
 Play = Callable[[Script, Scenario], None]
@@ -35,18 +37,12 @@ def play(tmp_path: Path) -> Play:
 
     def play_one(script: Script, scenario: Scenario) -> None:
         async def main() -> None:
-            async with LoopbackServer(script) as server:
-                (tmp_path / "planloom.toml").write_text(CONFIG.format(url=server.url))
-                async with planloom.open(tmp_path) as loom:
-                    await scenario(loom, server)
+            async with opened(tmp_path, script) as (loom, server):
+                await scenario(loom, server)
 
         asyncio.run(main())
 
     return play_one
-
-
-def refused() -> Any:
-    return json_answer({"error": {"message": "content refused"}}, status=400)
 
 
 def test_a_run_is_started_and_awaited(play: Play) -> None:

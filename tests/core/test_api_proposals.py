@@ -7,8 +7,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,9 @@ from planloom import JournalDiverged, Misuse, Plan, PlanHeld, Planloom, PlanRefu
 from planloom._in_thread import in_thread
 from planloom.control import RunControl
 from planloom.listeners import Listener
-from planloom.testing.folders import CONFIG
-from planloom.testing.loopback import LoopbackServer, Script, completion, echo, json_answer
+from planloom.testing.loopback import LoopbackServer, Script, completion, echo
+
+from .asking import opened, refused
 
 Scenario = Callable[[Planloom, LoopbackServer], Coroutine[Any, Any, None]]
 Play = Callable[[Script, Scenario], None]
@@ -32,15 +32,6 @@ MORE_THAN_FORESEEN = """
 many = 19 if agent("how many") == "ok: how many" else 2
 result = parallel([lambda i=i: agent(f"question {i}") for i in range(many)])
 """
-
-
-@asynccontextmanager
-async def opened(folder: Path, script: Script) -> AsyncIterator[tuple[Planloom, LoopbackServer]]:
-    """Give planloom in a folder whose workers are answered by a scripted server."""
-    async with LoopbackServer(script) as server:
-        (folder / "planloom.toml").write_text(CONFIG.format(url=server.url))
-        async with planloom.open(folder) as loom:
-            yield loom, server
 
 
 @pytest.fixture
@@ -55,10 +46,6 @@ def play(tmp_path: Path) -> Play:
         asyncio.run(main())
 
     return play_one
-
-
-def refused() -> Any:
-    return json_answer({"error": {"message": "content refused"}}, status=400)
 
 
 def test_a_proposal_says_what_a_run_would_need_and_leaves_nothing_behind(play: Play) -> None:
