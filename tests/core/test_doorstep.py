@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planloom._doorstep import Doorstep
@@ -22,6 +22,8 @@ async def let_in(doorstep: Doorstep, number: int, order: list[int]) -> None:
     order.append(number)
 
 
+# As many as begin in a turn, which Python 3.12 and later end in that same turn.
+@example([128], set())
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=5), st.sets(st.integers(0, 900)))
 def test_all_are_let_in_in_order_but_those_that_left(crowds: list[int], leaving: set[int]) -> None:
     async def scenario() -> None:
@@ -33,6 +35,7 @@ def test_all_are_let_in_in_order_but_those_that_left(crowds: list[int], leaving:
         cut = {number for number in leaving if number < len(tasks) and tasks[number].cancel()}
         await asyncio.gather(*tasks, return_exceptions=True)
         assert order == [number for number in range(len(tasks)) if number not in cut]
+        await asyncio.sleep(0)
         assert doorstep.is_free()
 
     asyncio.run(scenario())
