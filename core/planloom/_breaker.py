@@ -70,9 +70,10 @@ class Breaker:
         self.outage = Outage(reason=str(error), until=until, hopeless=hopeless)
         self.probing = False
 
-    def try_again(self, now: float) -> None:
-        """Let another call through soon: the last one brought no news."""
-        self.probe_at = max(self.probe_at, now + _NEXT_PROBE_S)
+    def try_again(self, now: float, *, asked: bool) -> None:
+        """Let another call through, since the last one brought no news: soon, or at once where it asked nothing."""
+        if asked:
+            self.probe_at = max(self.probe_at, now + _NEXT_PROBE_S)
         self.probing = False
 
     def close(self) -> None:

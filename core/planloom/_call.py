@@ -219,7 +219,7 @@ class Call:
 
     async def _ask(self) -> Reply:
         errand = self._errand
-        self._billed = self._asking = True
+        self._billed = self._asking = self._turn.asked = True
         self._attempt += 1
         errand.effort.attempts += 1
         after_s = errand.lane.hedge_after_s

@@ -38,9 +38,12 @@ class Lane:
 
 
 class Turn:
-    """One question's place on a lane: with a slot, or without."""
+    """One question's place on a lane: with a slot, or without.
 
-    __slots__ = ("_keys", "_lane", "_lead", "_share", "has_slot", "number")
+    :ivar asked: whether a request was sent since it has its slot, which who sends one says.
+    """
+
+    __slots__ = ("_keys", "_lane", "_lead", "_share", "asked", "has_slot", "number")
 
     def __init__(self, lane: Lane, share: Share, keys: tuple[bytes, ...]) -> None:
         self._lane = lane
@@ -48,7 +51,7 @@ class Turn:
         self._keys = keys
         self._lead: Lead | None = None
         self.number = 0
-        self.has_slot = False
+        self.has_slot = self.asked = False
 
     async def take(self, *, again: bool = False) -> None:
         """Wait for a slot, and for the endpoint to have read what this question has in common with another."""
@@ -98,8 +101,8 @@ class Turn:
             self._lead.end()
             self._lead = None
         if self.has_slot:
-            self.has_slot = False
-            self._lane.slots.release(self._share, self.number)
+            asked, self.has_slot, self.asked = self.asked, False, False
+            self._lane.slots.release(self._share, self.number, asked=asked)
 
 
 class Lanes:

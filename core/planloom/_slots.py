@@ -129,7 +129,7 @@ class Slots:
             return await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
-                self.release(share, waiter.result())
+                self.release(share, waiter.result(), asked=False)
             else:
                 self._leave(share, waiter)
             raise
@@ -138,12 +138,15 @@ class Slots:
         """Return the number of a call that may be sent at once; ``None`` when no slot is free that nobody waits for."""
         return self._send(share) if self._is_free_for(share) else None
 
-    def release(self, share: Share, number: int) -> None:
-        """Give a slot back."""
+    def release(self, share: Share, number: int, *, asked: bool = True) -> None:
+        """Give a slot back.
+
+        :param asked: a request was sent with it; who found an answer or no money by then sends none.
+        """
         self._flying.discard(number)
         share.free += 1
         if self._breaker.outage is not None and number > self._tripped_after:
-            self._breaker.try_again(self._now())  # whatever it met, it brought no news of the account
+            self._breaker.try_again(self._now(), asked=asked)  # it brought no news of the account
         if self._machine is not None:
             self._machine.put_down()
         if self._news:

@@ -335,6 +335,40 @@ def test_a_probe_that_brings_no_news_is_followed_by_another() -> None:
     played(scenario())
 
 
+def test_a_probe_that_asked_nothing_is_followed_by_another_at_once() -> None:
+    async def scenario() -> None:
+        slots, share = Slots(8), Share(8)
+        number = await slots.acquire(share)
+        slots.out_of_quota(share, number, used_up())
+        slots.release(share, number)
+        for _ in range(100):  # as what the ledger has answers to by then
+            slots.release(share, await slots.acquire(share), asked=False)
+        await slots.acquire(share)
+        assert asyncio.get_running_loop().time() == 60.0
+
+    played(scenario())
+
+
+@pytest.mark.parametrize("turns", range(3))
+def test_a_probe_whose_worker_left_in_that_turn_is_followed_by_another_at_once(turns: int) -> None:
+    async def scenario() -> None:
+        slots, share = Slots(8), Share(8)
+        number = await slots.acquire(share)
+        slots.out_of_quota(share, number, used_up())
+        slots.release(share, number)
+        leaving = asyncio.ensure_future(slots.acquire(share))
+        staying = asyncio.ensure_future(slots.acquire(share))
+        await asyncio.sleep(60.0)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        if not leaving.cancel():
+            slots.release(share, leaving.result(), asked=False)
+        await staying
+        assert asyncio.get_running_loop().time() == 60.0
+
+    played(scenario())
+
+
 def test_a_run_that_comes_while_an_account_is_used_up_is_told() -> None:
     told: list[tuple[str, bool]] = []
 

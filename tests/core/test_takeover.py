@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,25 +23,13 @@ from planloom.testing.looms import run_plan, settings_at
 from planloom.testing.loopback import LoopbackServer, Received, completion, serving
 from planloom_sqlite import open_store
 
+from .suspending import suspend
+
 SLOW = {f"question {number}" for number in range(10, 18)}
 
 
 def some_slow(request: Received) -> Any:
     return completion(f"ok: {request.question}").after(1.5 if request.question in SLOW else 0.01)
-
-
-def suspend(process: subprocess.Popen[str], store: Path) -> None:
-    """Suspend a process at a moment at which it holds no lock on the store."""
-    while True:
-        os.kill(process.pid, signal.SIGSTOP)
-        with closing(sqlite3.connect(store, timeout=0.2)) as connection:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                connection.rollback()
-                return
-            except sqlite3.OperationalError:
-                os.kill(process.pid, signal.SIGCONT)
-                time.sleep(0.05)
 
 
 async def go_on(url: str, store: Path) -> tuple[str, Outcome]:
