@@ -16,7 +16,7 @@ from planloom_code import Finding, dedupe
 from .lenses import Lens
 from .schemas import FINDINGS
 from .words_source import audit_run, names_of
-from .work import AuditRun, finding_as_data
+from .work import AuditRun
 
 __all__ = ["find_words", "findings_of", "findings_with_items"]
 
@@ -91,7 +91,7 @@ async def _scan(call: Call, prompt: Prompt, lens: Lens, names: list[str], sample
         return None
     run.scanned(names, lens.name)
     items = _bounded(call, run, answer["findings"], label)
-    findings = [finding_as_data(finding) for finding in await _in_turns(call, run, items, label)]
+    findings = await _in_turns(call, run, items, label)
     run.report(findings)
     return findings
 
@@ -113,8 +113,8 @@ def _bounded(call: Call, run: AuditRun, items: Iterable[Any], source: str) -> li
     return flat[:_MOST_FINDINGS]
 
 
-async def _in_turns(call: Call, run: AuditRun, items: Iterable[Any], source: str) -> list[Finding]:
-    """Return what is kept of a reply's items; one reply of the run is read at a time, a few milliseconds a turn."""
+async def _in_turns(call: Call, run: AuditRun, items: Iterable[Any], source: str) -> list[dict[str, Any]]:
+    """Return rows of what is kept of a reply; one reply of the run is read at a time, a few milliseconds a turn."""
     from asyncio import sleep  # a plan that is only checked does without
 
     read = []
@@ -123,7 +123,7 @@ async def _in_turns(call: Call, run: AuditRun, items: Iterable[Any], source: str
         for item in items:
             found = _kept(call, run, item, source)
             if found is not None:
-                read.append(found)
+                read.append(run.rows.given(found))
             if time.perf_counter() - began_s > _TURN_S:
                 await sleep(0)
                 began_s = time.perf_counter()
@@ -170,11 +170,13 @@ def findings_with_items(call: Call, items: Any, word: str) -> list[tuple[Finding
     if any(isinstance(item, list) for item in items):
         raise TypeError(f"{word}() takes a list of findings, got a list of lists; flatten() it first")
     run = audit_run(call)
-    return [(found, item) for item in items if (found := _kept(call, run, item, word)) is not None]
+    known = run.rows.found
+    return [(found, item) for item in items if (found := known(item) or _kept(call, run, item, word)) is not None]
 
 
 def _dedupe(call: Call, findings: Any) -> list[dict[str, Any]]:
-    return [finding_as_data(finding) for finding in dedupe(findings_of(call, findings, "dedupe"))]
+    rows = audit_run(call).rows
+    return [rows.given(finding) for finding in dedupe(findings_of(call, findings, "dedupe"))]
 
 
 def _key_of(call: Call, finding: Any) -> str:

@@ -17,7 +17,7 @@ from .lenses import Skeptic
 from .schemas import VERDICTS
 from .words_find import findings_of
 from .words_source import audit_run
-from .work import AuditWork, finding_as_data
+from .work import AuditWork
 
 __all__ = ["judge_words"]
 
@@ -151,10 +151,11 @@ def _vote(call: Call, candidates: Any, verdicts: Any, need: int = 2) -> list[dic
     by_key: dict[str, list[bool | None]] = {}
     for verdict in _verdicts(verdicts):
         by_key.setdefault(str(verdict.get("key")), []).append(_truth(verdict.get("real")))
+    run = audit_run(call)
     confirmed = []
     for finding in findings_of(call, candidates, "vote"):
-        tally = _tally(by_key.get(finding.place.key, []), audit_run(call).lost_verdicts[finding.place.key])
-        data = finding_as_data(finding) | tally | {"decided": True}
+        tally = _tally(by_key.get(finding.place.key, []), run.lost_verdicts[finding.place.key])
+        data = run.rows.given(finding) | tally | {"decided": True}
         if tally["votes"] >= need:
             confirmed.append(data)
         elif not tally["asked"] or tally["asked"] - tally["no"] >= need:

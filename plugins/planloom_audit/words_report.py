@@ -14,7 +14,7 @@ from planloom.workers import Conversation, WorkerRequest
 
 from .schemas import REPORT, SEVERITIES
 from .words_find import findings_with_items
-from .work import finding_as_data
+from .words_source import audit_run
 
 __all__ = ["report_words"]
 
@@ -51,7 +51,8 @@ async def _report(call: Call, prompt: Prompt, confirmed: Any, role: str) -> dict
     read = findings_with_items(call, confirmed, "report")
     if not read:
         return {"bugs": [], "summary": "", "left_out": 0}
-    bugs = [finding_as_data(finding) | _votes(item) for finding, item in read]
+    rows_of = audit_run(call).rows
+    bugs = [rows_of.given(finding) | _votes(item) for finding, item in read]
     rows = "\n".join(_row(number, bug) for number, bug in enumerate(bugs, start=1))
     request = WorkerRequest(
         word="report",

@@ -16,12 +16,14 @@ from planloom import Misuse, NothingToDo
 from planloom.questions import Part
 from planloom_code import CodeError, Finding, Malformed, Place, normalise
 
+from .rows import FindingRows, workers_behind
+
 if TYPE_CHECKING:
     from asyncio import Lock
 
     from planloom_code import SourceTree
 
-__all__ = ["AuditRun", "AuditWork", "finding_as_data", "open_work"]
+__all__ = ["AuditRun", "AuditWork", "open_work"]
 
 # Some sixty shards of 100,000 tokens; what does not fit is rendered again.
 _HELD_CHARACTERS = 32_000_000
@@ -139,7 +141,7 @@ class AuditWork:
         read = normalise(raw, self.tree, source)
         if isinstance(read, Malformed) or not isinstance(raw, Mapping):
             return read
-        behind = _behind(raw, source)
+        behind = workers_behind(raw, source)
         return attrs.evolve(read, **behind) if behind else read
 
     def _path(self, name: str) -> str:
@@ -167,6 +169,7 @@ class AuditRun:
         self.unasked: list[str] = []
         self.undecided: dict[str, dict[str, Any]] = {}
         self.lost_verdicts: Counter[str] = Counter()
+        self.rows = FindingRows(self.finding)
 
     @cached_property
     def reading(self) -> Lock:
@@ -193,7 +196,7 @@ class AuditRun:
             return self.work.finding(raw, source)
         path, line = str(raw["file"]), int(raw["line"])
         place = Place(path, None, line - (line - 1) % 10)
-        behind = {"source": source} | _behind(raw, source)
+        behind = {"source": source} | workers_behind(raw, source)
         return Finding(file=path, line=line, function=None, claim=str(raw["claim"]), place=place, **behind)
 
     def report(self, findings: Iterable[Mapping[str, Any]]) -> None:
@@ -215,29 +218,3 @@ class AuditRun:
     def covered(self) -> set[str]:
         """The files that some scan which answered has seen."""
         return set().union(*self.read.values())
-
-
-def _behind(raw: Mapping[Any, Any], source: str) -> dict[str, Any]:
-    """Return the workers behind a finding where it is a plan's own copy of one, which names them."""
-    if not isinstance(raw.get("sources"), str):
-        return {}
-    return {"sources": tuple(raw["sources"].split("\n")), "source": str(raw.get("source", source))}
-
-
-def finding_as_data(finding: Finding) -> dict[str, Any]:
-    """Return a finding as plans hold it."""
-    return {
-        "file": finding.file,
-        "line": finding.line,
-        "end_line": finding.end_line,
-        "function": finding.function,
-        "claim": finding.claim,
-        "failing_call": finding.failing_call,
-        "expected": finding.expected,
-        "confidence": finding.confidence,
-        "source": finding.source,
-        # One text, not a list: a plan hands findings from word to word, and flat ones are copied four times as fast.
-        "sources": "\n".join(finding.sources),
-        "reports": finding.reports,
-        "key": finding.place.key,
-    }

@@ -8,7 +8,7 @@ is a value, so that the others of a reply are kept.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -123,21 +123,54 @@ def dedupe(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """
     groups: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
-        groups[key_of(finding)].append(finding)
-    kept = [attrs.evolve(min(group, key=_rank), sources=_workers(group)) for group in groups.values()]
-    return tuple(sorted(kept, key=lambda f: (f.file, f.place.block or f.line, key_of(f))))
+        groups[finding.place.key].append(finding)
+    # Keys differ, so that no two findings are ever compared by the sort.
+    kept = [_sortable(key, group) for key, group in groups.items()]
+    kept.sort()
+    return tuple([row[3] for row in kept])
+
+
+def _sortable(key: str, group: Sequence[Finding]) -> tuple[str, int, str, Finding]:
+    best = group[0]
+    for other in group:
+        if other.confidence > best.confidence or (other.confidence == best.confidence and _rank(other) < _rank(best)):
+            best = other
+    workers = _workers(group)
+    if workers != best.sources:
+        best = _with_sources(best, workers)
+    return best.file, best.place.block or best.line, key, best
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
     words = (finding.claim, finding.failing_call, finding.source)
     # Beyond the rule, so that findings which differ only here are kept alike in every run.
     rest = (finding.expected, finding.function or "", finding.end_line or 0, finding.moved_from or 0)
-    return (-finding.confidence, finding.line, *words, *rest)
+    return (finding.line, *words, *rest)
 
 
-def _workers(group: Iterable[Finding]) -> tuple[str, ...]:
+def _workers(group: Sequence[Finding]) -> tuple[str, ...]:
+    if len(group) == 1 and len(group[0].sources) == 1:
+        return group[0].sources
     labels = [label for finding in group for label in finding.sources]
     return tuple(sorted({label for label in labels if label})) + ("",) * labels.count("")
+
+
+def _with_sources(finding: Finding, sources: tuple[str, ...]) -> Finding:
+    """Return what ``attrs.evolve`` does, in half its time: a large audit merges thousands at once."""
+    return Finding(
+        file=finding.file,
+        line=finding.line,
+        function=finding.function,
+        claim=finding.claim,
+        failing_call=finding.failing_call,
+        expected=finding.expected,
+        confidence=finding.confidence,
+        source=finding.source,
+        end_line=finding.end_line,
+        moved_from=finding.moved_from,
+        place=finding.place,
+        sources=sources,
+    )
 
 
 def _finding(
