@@ -28,7 +28,7 @@ from ._lanes import Lane, Turn
 from ._often_made import often_made
 from ._request import FOR_ITS_LOAD, reply_to
 from ._slots import Share
-from .clients import FatalError, ModelClient, ModelError, QuotaError, TransientError
+from .clients import FatalError, ModelClient, ModelError, QuotaError, TransientError, was_unsent
 from .control import DRAIN_S
 from .data_classes import frozen
 from .questions import Question, Reply
@@ -145,7 +145,7 @@ class Call:
     @property
     def was_sent(self) -> bool:
         """Whether it sent a request."""
-        return self._attempt > 0
+        return self._attempt > 0 or (self._hedge is not None and self._hedge.was_sent)
 
     def desert(self) -> None:
         """Say that nobody waits for it any more: nothing else is sent, and what is in flight has half a minute left."""
@@ -159,7 +159,7 @@ class Call:
         self.task.add_done_callback(lambda _: end.cancel())
 
     def cut(self) -> None:
-        """End it at once; it stays charged as uncertain if a request is in flight."""
+        """End it at once; it stays charged as uncertain if a request may be out."""
         self.is_cut = True
         # A task that is cancelled before its first step never gets to close its call; it ends by itself at that step.
         if self._begun:
@@ -214,6 +214,11 @@ class Call:
                 raise
             self._at.abort.set(hopeless)
             raise hopeless from error
+        except asyncio.CancelledError as cancelled:
+            if was_unsent(cancelled):
+                self._billed = False
+                self._attempt -= 1
+            raise
         finally:
             await self._close()
 

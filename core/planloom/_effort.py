@@ -10,7 +10,7 @@ import asyncio
 from types import TracebackType
 
 from ._deadline import Deadline
-from .clients import PermanentError
+from .clients import PermanentError, was_unsent
 from .money import show_credits
 
 __all__ = ["Effort", "OutOfTime"]
@@ -42,13 +42,16 @@ class Effort:
         """
         return _Limit(self)
 
-    def out_of_time(self) -> OutOfTime:
-        """Return how it fails when its time is up."""
+    def out_of_time(self, *, maybe_billed: bool) -> OutOfTime:
+        """Return how it fails when its time is up.
+
+        :param maybe_billed: whether something may have been sent.
+        """
         return OutOfTime(
             f"the worker had no answer within its {self._worker_s:g} s; ask for less at once, or raise "
             "`limits.worker_timeout_s`",
             error_class="timeout",
-            maybe_billed=True,
+            maybe_billed=maybe_billed,
         )
 
     def told(self) -> str:
@@ -74,4 +77,4 @@ class _Limit(Deadline):
         try:
             super().__exit__(kind, error, trace)
         except TimeoutError as late:
-            raise effort.out_of_time() from late
+            raise effort.out_of_time(maybe_billed=not was_unsent(late.__cause__)) from late

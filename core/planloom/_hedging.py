@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ._errors import StoreError
 from ._lanes import Turn
 from ._request import FOR_ITS_LOAD, reply_to
-from .clients import ModelError, TransientError
+from .clients import ModelError, TransientError, mark_unsent, was_unsent
 from .questions import Reply
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class Hedge:
         self._first_id = self.call_id = call_id
         self._second_id: str | None = None
         self._second_turn = errand.lane.turn(at.share)
-        self._first: asyncio.Future[Reply] | None = None
-        self._second: asyncio.Future[Reply] | None = None
+        self._first: _Request | None = None
+        self._second: _Request | None = None
         self._begun = self._is_closed = False
         self.was_sent = False
 
@@ -62,35 +62,37 @@ class Hedge:
         :raises ModelError: the first request brought none, and neither did the second.
         """
         errand = self._errand
-        first = self._first = asyncio.ensure_future(reply_to(errand, self._first_began))
+        first = self._first = _Request(errand, self._first_began)
         try:
-            await asyncio.wait({first}, timeout=after_s)
+            await asyncio.wait({first.task}, timeout=after_s)
             if self._is_late(first) and await self._may_send(first):
-                second = self._second = asyncio.ensure_future(reply_to(errand, self._second_turn.began))
+                second = self._second = _Request(errand, self._second_turn.began)
                 await self._either(first, second)
                 # Of two answers that come at once the second's stays the ledger's, since its call is the newer one.
-                if _fault(second) is None:
+                if second.fault is None:
                     self.call_id = self._second_id or self.call_id
-                    return second.result()
-            return await first
-        except BaseException:
+                    return second.task.result()
+            return await first.task
+        except BaseException as error:
             await self.close()
+            if isinstance(error, asyncio.CancelledError) and not first.may_be_out:
+                mark_unsent(error)
             raise
         finally:
-            for request in self._requests():
-                request.cancel()
+            for task in self._tasks():
+                task.cancel()
 
-    def _requests(self) -> list[asyncio.Future[Reply]]:
-        return [request for request in (self._first, self._second) if request is not None]
+    def _tasks(self) -> list[asyncio.Task[Reply]]:
+        return [request.task for request in (self._first, self._second) if request is not None]
 
     def _first_began(self) -> None:
         self._begun = True
         self._turn.began()
 
-    def _is_late(self, first: asyncio.Future[Reply]) -> bool:
-        return not first.done() and not self._begun and self._wanted()
+    def _is_late(self, first: _Request) -> bool:
+        return not first.task.done() and not self._begun and self._wanted()
 
-    async def _may_send(self, first: asyncio.Future[Reply]) -> bool:
+    async def _may_send(self, first: _Request) -> bool:
         """Take a slot and money for a second request, where both are free and it is still needed by then."""
         if not self._second_turn.take_free():
             return False
@@ -98,23 +100,23 @@ class Hedge:
             self._second_id = await self._at.hedge(self._first_id)
         except StoreError:  # the first request goes on, and meets the store for itself
             self._second_id = None
-        self.was_sent = self._second_id is not None and self._is_late(first)
+        self.was_sent = self._second_turn.asked = self._second_id is not None and self._is_late(first)
         if not self.was_sent:
             await self._give_second_up()
         return self.was_sent
 
-    async def _either(self, first: asyncio.Future[Reply], second: asyncio.Future[Reply]) -> None:
+    async def _either(self, first: _Request, second: _Request) -> None:
         """Wait until one brings an answer, or none will: a fault that may pass leaves it to the other."""
         self._errand.effort.attempts += 1
-        waiting = {first, second}
+        waiting = {first.task, second.task}
         while waiting:
             done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            if any(_fault(request) is None for request in done):
+            if first.fault is None or second.fault is None:
                 return
-            if first in done and not isinstance(_fault(first), TransientError):
+            if first.task in done and not isinstance(first.fault, TransientError):
                 return
-            if second in done:
-                self._heed(_fault(second))
+            if second.task in done:
+                self._heed(second.fault)
 
     def _heed(self, fault: BaseException | None) -> None:
         if isinstance(fault, TransientError) and fault.error_class in FOR_ITS_LOAD:
@@ -126,7 +128,7 @@ class Hedge:
             return
         self._is_closed = True
         try:
-            await _cut(self._requests())
+            await _cut(self._tasks())
         finally:
             self._tell()
             if self.call_id == self._first_id:
@@ -135,13 +137,13 @@ class Hedge:
                 await self._give_first_up()
 
     async def _give_second_up(self) -> None:
-        """Close the second call, which brought nothing: free where it was refused or never sent, else it stays charged.
-        Its slot is free only then."""
+        """Close the second call, which brought nothing: free where it owes nothing, else it stays charged. Its slot is
+        free only then."""
         call_id, self._second_id = self._second_id, None
         try:
             if call_id is None:
                 return
-            if self._second is None or _refused(self._second):
+            if self._second is None or self._second.owes_nothing:
                 await self._at.disk.keep(lambda: self._at.store.release(call_id))
             else:
                 self._errand.effort.uncertain += self._errand.worst
@@ -158,9 +160,9 @@ class Hedge:
     async def _first_closed(self) -> None:
         first, store = self._first, self._at.store
         assert first is not None
-        if _fault(first) is None:
-            await store.settle(self._first_id, first.result())
-        elif _refused(first):
+        if first.fault is None:
+            await store.settle(self._first_id, first.task.result())
+        elif first.owes_nothing:
             await store.release(self._first_id)
         else:
             await store.mark_uncertain(self._first_id)
@@ -169,7 +171,7 @@ class Hedge:
     def _tell(self) -> None:
         if self._second is None:
             return
-        first_won = self._first is not None and _fault(self._first) is None
+        first_won = self._first is not None and self._first.fault is None
         won = "second" if self.call_id != self._first_id else "first" if first_won else None
         self._at.emit(
             "run.hedged",
@@ -177,14 +179,35 @@ class Hedge:
         )
 
 
-def _fault(request: asyncio.Future[Reply]) -> BaseException | None:
-    """Return why a request brought no answer, ``None`` when it did."""
-    return asyncio.CancelledError() if not request.done() or request.cancelled() else request.exception()
+class _Request:
+    """One of the two requests.
 
+    :ivar may_be_out: whether anything of it may have left this machine.
+    """
 
-def _refused(request: asyncio.Future[Reply]) -> bool:
-    fault = _fault(request)
-    return isinstance(fault, ModelError) and not fault.maybe_billed
+    def __init__(self, errand: Errand, began: Callable[[], None]) -> None:
+        self.may_be_out = False
+        self.task = asyncio.ensure_future(self._reply(errand, began))
+
+    async def _reply(self, errand: Errand, began: Callable[[], None]) -> Reply:
+        self.may_be_out = True
+        try:
+            return await reply_to(errand, began)
+        except asyncio.CancelledError as cancelled:
+            self.may_be_out = not was_unsent(cancelled)
+            raise
+
+    @property
+    def fault(self) -> BaseException | None:
+        """Why it brought no answer, ``None`` when it did."""
+        task = self.task
+        return asyncio.CancelledError() if not task.done() or task.cancelled() else task.exception()
+
+    @property
+    def owes_nothing(self) -> bool:
+        """Whether it was refused, or cut off before it was sent."""
+        fault = self.fault
+        return not self.may_be_out or (isinstance(fault, ModelError) and not fault.maybe_billed)
 
 
 async def _cut(requests: Iterable[asyncio.Future[Reply]]) -> None:

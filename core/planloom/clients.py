@@ -14,13 +14,16 @@ the door knows what to do next without reading texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
 from ._errors import PlanloomError
 from .data_classes import frozen
 from .questions import Question, Reply
+
+if TYPE_CHECKING:
+    from asyncio import CancelledError
 
 __all__ = [
     "TIMEOUTS_S",
@@ -33,6 +36,8 @@ __all__ = [
     "PermanentError",
     "QuotaError",
     "TransientError",
+    "mark_unsent",
+    "was_unsent",
 ]
 
 
@@ -89,6 +94,22 @@ class QuotaError(ModelError):
     """The account is used up until some time."""
 
 
+_UNSENT = "nothing of the request had left this machine"
+
+
+def mark_unsent(cancelled: CancelledError) -> None:
+    """Say of what ends a call that nothing of its request had left this machine, so that nobody bills it.
+
+    It stays the error that it is: a class of its own would be no cancellation to ``asyncio.timeout``.
+    """
+    cancelled.add_note(_UNSENT)
+
+
+def was_unsent(error: BaseException | None) -> bool:
+    """Whether :func:`mark_unsent` said so of a cancellation; where it did not, the request may have gone out."""
+    return _UNSENT in getattr(error, "__notes__", ())
+
+
 @frozen(kw_only=True)
 class Endpoint:
     """One place that answers questions, as configured.
@@ -127,6 +148,9 @@ class ModelClient(Protocol):
 
     async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
         """Send one question once and return its reply; price, role and time of the reply are the door's to fill in.
+
+        Where it is cancelled it should say whether anything of the request can have been billed: see
+        :func:`mark_unsent`.
 
         :param began: called once, when the first byte of the answer's body (or the first event of a stream) is there.
         :raises ModelError: one of its four kinds.

@@ -26,6 +26,8 @@ from httpx_aiohttp import AiohttpTransport
 from httpx_aiohttp.transport import map_aiohttp_exceptions
 from yarl import URL
 
+from planloom.clients import mark_unsent
+
 __all__ = ["Post", "PostingTransport"]
 
 KEEP_ALIVE_S = 4.0  # servers on uvicorn close an idle connection after 5 s; a request sent into that is lost
@@ -102,6 +104,8 @@ class PostingTransport(AiohttpTransport):
 
         What a server sends on an idle connection would be taken for the answer to the next question: a gateway that
         sends one answer twice shifts every later one by a question.
+
+        Nothing of a question is out before this returns, which whatever it raises says.
         """
         address = self._address or self._open()
         while True:
@@ -109,19 +113,23 @@ class PostingTransport(AiohttpTransport):
                 connection = await self._connector.connect(address, [], self._timeout)
             except TimeoutError as error:
                 raise aiohttp.ConnectionTimeoutError(f"Connection timeout to host {self._url}") from error
-            except aiohttp.ClientError as error:
+            except (aiohttp.ClientError, OSError) as error:
                 raise _unconnected(error, address) from None
+            except asyncio.CancelledError as cancelled:
+                mark_unsent(cancelled)
+                raise
             protocol, transport = connection.protocol, connection.transport
-            if protocol is None or transport is None or protocol not in self._used:
-                return connection
-            if not (protocol.should_close or _is_waiting(transport)):
+            if protocol is None or transport is None or transport.is_closing():
+                connection.close()
+                raise _unconnected(aiohttp.ServerDisconnectedError(), address)
+            if protocol not in self._used or not (protocol.should_close or _is_waiting(transport)):
                 return connection
             connection.close()
 
     async def _post(self, connection: Connection, body: bytes) -> tuple[RawResponseMessage, aiohttp.StreamReader]:
         protocol, transport = connection.protocol, connection.transport
-        if protocol is None or transport is None or transport.is_closing():
-            raise aiohttp.ServerDisconnectedError
+        assert protocol is not None
+        assert transport is not None  # as `_connect` has just seen
         self._used.add(protocol)
         protocol.set_response_params(read_until_eof=True, auto_decompress=False)
         transport.write(b"%b%d\r\n\r\n%b" % (self._head, len(body), body))
@@ -166,11 +174,14 @@ class _Content(httpx.AsyncByteStream):
             self._connection.release()
 
 
-def _unconnected(error: aiohttp.ClientError, address: aiohttp.ClientRequest) -> aiohttp.ClientError:
+def _unconnected(error: Exception, address: aiohttp.ClientRequest) -> Exception:
     """Return a connection's fault as one of a connection: a proxy that breaks off the request for a tunnel, or answers
     it with what is no HTTP, raises what a server raises that has the question."""
-    if not address.proxy or isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)):
+    if isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.InvalidURL)):
         return error
+    if not address.proxy:
+        reason = error if isinstance(error, OSError) else OSError(0, str(error) or "it hung up at once")
+        return aiohttp.ClientConnectorError(address.connection_key, reason)
     is_answered = isinstance(error, aiohttp.ClientResponseError)
     reason = OSError(0, "what it answered is no HTTP" if is_answered else "it hung up before it answered")
     return aiohttp.ClientProxyConnectionError(address.connection_key, reason)

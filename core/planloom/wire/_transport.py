@@ -23,7 +23,7 @@ import aiohttp
 import httpx
 
 from planloom._deadline import Deadline
-from planloom.clients import ModelError, PermanentError, TransientError
+from planloom.clients import ModelError, PermanentError, TransientError, was_unsent
 
 from ._broken import fault_of, no_http
 from ._events import looks_like_events
@@ -56,8 +56,8 @@ class HttpxExchange:
         try:
             with Deadline(watch.deadline) as timer:
                 await self._post(body, arriving, watch, timer)
-        except TimeoutError:
-            fault = self._too_slow(watch)
+        except TimeoutError as late:
+            fault = self._unconnected(watch) if was_unsent(late.__cause__) else self._too_slow(watch)
         except Unpackable as error:
             fault = self._undecodable(error)
         except TooLarge:
@@ -113,6 +113,13 @@ class HttpxExchange:
             f" `{self._origin.name}` if it is only slow",
             error_class="timeout",
             maybe_billed=True,
+        )
+
+    def _unconnected(self, watch: _Watch) -> ModelError:
+        return TransientError(
+            f"{self._origin.host} gave no connection within the {watch.limit_s:g} s that `{watch.phase}` of endpoint"
+            f" `{self._origin.name}` gives it; raise that if it is only slow",
+            error_class="timeout",
         )
 
     def _undecodable(self, error: Exception) -> ModelError:
@@ -205,12 +212,16 @@ class _Watch:
         return self._until(now_s, self._timeouts.between_bytes, "between_bytes")
 
     @property
+    def limit_s(self) -> float:
+        """What the phase has."""
+        return float(getattr(self._timeouts, self.phase))
+
+    @property
     def silence(self) -> str:
         """What was waited for in vain."""
-        limit_s = getattr(self._timeouts, self.phase)
         if self.phase == "total":
-            return f"did not finish its answer within {limit_s:g} s"
-        return f"sent nothing for {limit_s:g} s" + (" in the middle of its answer" if self._began else "")
+            return f"did not finish its answer within {self.limit_s:g} s"
+        return f"sent nothing for {self.limit_s:g} s" + (" in the middle of its answer" if self._began else "")
 
 
 def _headers(origin: Origin) -> dict[str, str]:
