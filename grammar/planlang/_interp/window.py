@@ -4,6 +4,11 @@ At most ``tasks_in_flight`` tasks are open at once; the rest wait as function va
 thousand of them cheap. A task that waits for its own children gives its seat to them, so nesting cannot deadlock,
 and the deepest group is served first, so a plan is worked off branch by branch and not level by level.
 
+Most tasks of a run that is played again never wait: their answers are at hand. So a task of the event loop, which takes
+as long to make as a short thunk to run, runs one thunk after the other, until one waits. It is that thunk's own from
+then on, and others are made for the rest: twice as many each time that one waits, half as many each time that one does
+not. Whoever runs in a thunk may look at or cancel its task; so one whose task was touched is the last that it runs.
+
 A thunk that fails gives ``None``; its siblings go on. When the host ends the program or a limit is hit, nothing new
 starts, what runs is left to end, and the first error is raised where the tasks were started.
 """
@@ -13,8 +18,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Coroutine, Sequence
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from planlang._errors import PlanAborted, PlanError, PlanFailed, PlanLimitError
 
@@ -23,6 +29,7 @@ from .invoke import call_builtin
 from .meter import Meter
 from .tasks import Task, child_task
 from .values import Builtin, Frame, GuestFunction, WordValue, type_name
+from .waiting import awaited, rest_of
 
 if TYPE_CHECKING:
     from .place import Place
@@ -37,6 +44,21 @@ TASK_STEPS: Final = 30
 GROUP_STEPS: Final = 200
 TASK_BYTES: Final = 1_000
 _OPEN_A_SEAT: Final = 4  # tasks that may be open, parents that wait included, for each seat
+_A_TURN: Final = 256  # thunks that may run in one turn of the event loop; a known answer takes 20 µs
+
+
+class _Waiting(NamedTuple):
+    """A thunk that waits: which one, its task in the plan, what it runs, and what that waits for.
+
+    :ivar crosses: whether its value is a plan's, of which the host gets a copy.
+    """
+
+    group: Group
+    at: int
+    task: Task
+    work: Coroutine[Any, Any, Any]
+    asked: Any
+    crosses: bool
 
 
 class Group:
@@ -54,6 +76,7 @@ class Group:
         "place",
         "results",
         "running",
+        "size",
         "started",
         "thunks",
     )
@@ -68,17 +91,17 @@ class Group:
     ) -> None:
         self.place, self.thunks, self.first, self.on_failure = place, thunks, first, on_failure
         self.path, self.parent, self.depth = place.path, place.task, place.frame[1]
-        self.results: list[Any] = [None] * len(thunks)
+        self.size = self.left = len(thunks)
+        self.results: list[Any] = [None] * self.size
         self.started = 0
-        self.left = len(thunks)
         self.running: dict[int, asyncio.Task[None]] = {}
         self.done: asyncio.Future[None] = loop.create_future()
         self.context = contextvars.copy_context()
 
     def drop_rest(self) -> None:
         """Start none of the thunks that wait."""
-        self.left -= len(self.thunks) - self.started
-        self.started = len(self.thunks)
+        self.left -= self.size - self.started
+        self.started = self.size
         self.finish()
 
     def finish(self) -> None:
@@ -99,6 +122,9 @@ class Window:
         self._deepest: Group | None = None  # the one to start from, until another is added or it has no more
         self._open: set[Group] = set()
         self._open_tasks = 0
+        self._runners: set[asyncio.Task[None]] = set()
+        self._idle = 0  # runners that are about to begin a thunk
+        self._at_once = 1  # how many of them there may be
         self.started = 0
 
     async def run(self, place: Place, thunks: Sequence[Any], first: int, on_failure: Failure) -> list[Any]:
@@ -131,6 +157,10 @@ class Window:
         """Cancel what still runs and wait for it; nothing is left behind when a run ends."""
         for group in tuple(self._open):
             await self._abandon(group)
+        for runner in self._runners:
+            runner.cancel()
+        if self._runners:
+            await asyncio.wait(self._runners)
 
     def stop(self, error: PlanError) -> None:
         """End the program with this error, unless it is ending already."""
@@ -156,21 +186,35 @@ class Window:
             running.cancel()
         if tasks:
             await asyncio.wait(tasks)
-        for never_began in tuple(group.running):
-            self._ended(group, never_began)
 
     def _pump(self) -> None:
-        """Start what there are seats for; with very many parents waiting, only once nothing else runs.
+        """Have begun what there are seats for."""
+        group = self._to_begin()
+        if group is None:
+            return
+        wanted = min(self._free, self._at_once, group.size - group.started)
+        while self._idle < wanted:
+            self._add_runner(group)
+
+    def _add_runner(self, group: Group) -> None:
+        self._idle += 1
+        runner = self._loop.create_task(self._run_thunks(), context=group.context.copy())
+        self._runners.add(runner)
+        runner.add_done_callback(self._runners.discard)
+
+    def _to_begin(self) -> Group | None:
+        """Return the group to begin a thunk of, if there is one and a seat for it; with very many parents waiting, only
+        once nothing else runs.
 
         So a tree of tasks that doubles with each level is worked off depth first, in bounded memory.
         """
-        while self._free > 0 and (self._open_tasks < self._most_open or self._free >= self._seats):
-            group = self._deepest
-            if group is None or group.started == len(group.thunks):
-                group = self._deepest = self._next_group()
-                if group is None:
-                    return
-            self._start(group)
+        free = self._free
+        if free <= 0 or (self._open_tasks >= self._most_open and free < self._seats):
+            return None
+        group = self._deepest
+        if group is None or group.started == group.size:
+            group = self._deepest = self._next_group()
+        return group
 
     def _next_group(self) -> Group | None:
         """Return the deepest group that has thunks to start."""
@@ -178,54 +222,101 @@ class Window:
             level = max(self._waiting)
             queue = self._waiting[level]
             while queue:
-                if queue[0].started < len(queue[0].thunks):
+                if queue[0].started < queue[0].size:
                     return queue[0]
                 queue.popleft()
             del self._waiting[level]
         return None
 
-    def _start(self, group: Group) -> None:
+    async def _run_thunks(self) -> None:
+        """Run thunks until one waits, and that one to its end."""
+        me, slice_, left = asyncio.current_task(), self._meter.slice, _A_TURN
+        assert me is not None
+        self._idle -= 1
+        while (group := self._to_begin()) is not None:
+            if not _is_current(group.context):
+                self._add_runner(group)
+                return
+            waiting = self._begin(group)
+            if waiting is not None:
+                self._at_once = min(2 * self._at_once, self._seats)
+                group.running[waiting.at] = me
+                self._pump()
+                await self._go_on(waiting)
+                return
+            self._at_once = self._at_once + 1 >> 1
+            left -= 1
+            if self._idle or me.cancelling():
+                self._pump()
+                return
+            if not left or slice_[1]:
+                self._idle += 1
+                await asyncio.sleep(0)
+                self._idle -= 1
+                left = _A_TURN
+
+    def _begin(self, group: Group) -> _Waiting | None:
+        """Run a group's next thunk until it waits; return that, or ``None`` when it has ended."""
         at = group.started
-        group.started += 1
+        group.started = at + 1
         self.started += 1
         self._open_tasks += 1
         self._free -= 1
-        thunk = self._run_thunk(group, at)
-        group.running[at] = self._loop.create_task(thunk, context=group.context.copy())
+        task = child_task(group.parent, f"{group.path}.{group.first + at}")
+        frame: Frame = [task, group.depth, 0, None]
+        try:
+            thunk = group.thunks[at]
+            crosses = waits = True
+            if type(thunk) is GuestFunction:  # here and not in a function of its own, which takes a tenth of all
+                code = thunk.code
+                value, waits = code.run(code.enter(frame, thunk, ())), code.waits
+            elif type(thunk) is WordValue or type(thunk) is Builtin or not callable(thunk):
+                value, waits = self._value(group.place, frame, thunk)
+            else:
+                value, crosses = thunk(group.place.child(frame)), False
+                if type(value) is not CoroutineType:
+                    value = awaited(value)
+            if waits:
+                try:
+                    asked = value.send(None)
+                except StopIteration as ended:
+                    value = ended.value
+                else:
+                    return _Waiting(group, at, task, value, asked, crosses)
+            group.results[at] = to_host(self._meter, value) if crosses else value
+        except Exception as error:
+            self._failed(group, task, error)
+        except BaseException:
+            self._ended(group, task)
+            raise
+        self._ended(group, task)
+        return None
 
-    def _ended(self, group: Group, at: int) -> None:
-        del group.running[at]
+    async def _go_on(self, waiting: _Waiting) -> None:
+        """Run a thunk that waits to its end."""
+        group, at, task, work, asked, crosses = waiting
+        try:
+            value = await rest_of(work, asked)
+            group.results[at] = to_host(self._meter, value) if crosses else value
+        except Exception as error:
+            self._failed(group, task, error)
+        finally:
+            del group.running[at]
+            self._ended(group, task)
+            self._pump()
+
+    def _ended(self, group: Group, task: Task) -> None:
+        task.end()
         self._free += 1
         self._open_tasks -= 1
         group.left -= 1
         if group.left == 0:
             group.finish()
-        if self._waiting:
-            self._pump()
-
-    async def _run_thunk(self, group: Group, at: int) -> None:
-        meter = self._meter
-        task = child_task(group.parent, f"{group.path}.{group.first + at}")
-        frame: Frame = [task, group.depth, 0, None]
-        thunk = group.thunks[at]
-        try:
-            if meter.slice[1]:
-                await asyncio.sleep(0)
-            if type(thunk) is GuestFunction:  # here and not in a coroutine of its own, which every wait would cross
-                code = thunk.code
-                inner = code.enter(frame, thunk, ())
-                group.results[at] = to_host(meter, await code.run(inner) if code.waits else code.run(inner))
-            else:
-                group.results[at] = await self._value(group.place, frame, thunk)
-        except (PlanLimitError, PlanAborted) as error:
-            self.stop(error)
-        except Exception as error:
-            self._failed(group, task, error)
-        finally:
-            task.end()
-            self._ended(group, at)
 
     def _failed(self, group: Group, task: Task, error: Exception) -> None:
+        if isinstance(error, PlanLimitError | PlanAborted):
+            self.stop(error)
+            return
         failure = self._fail(group.place.offset, error)
         if not isinstance(failure, PlanFailed):
             self.stop(failure)
@@ -237,13 +328,18 @@ class Window:
         except Exception as fault:
             self.stop(self._fail(group.place.offset, fault))
 
-    async def _value(self, place: Place, frame: Frame, thunk: Any) -> Any:
-        kind = type(thunk)
-        if kind is WordValue:
-            value = thunk.call(frame, (), {}, place.offset)
-            return to_host(self._meter, await value if thunk.waits else value)
-        if kind is Builtin:
-            return to_host(self._meter, call_builtin(frame, thunk, (), {}))
-        if callable(thunk):
-            return await thunk(place.child(frame))
+    def _value(self, place: Place, frame: Frame, thunk: Any) -> tuple[Any, bool]:
+        """Return what a function gives that the plan did not write, and whether it is to be waited for."""
+        if type(thunk) is WordValue:
+            return thunk.call(frame, (), {}, place.offset), thunk.waits
+        if type(thunk) is Builtin:
+            return call_builtin(frame, thunk, (), {}), False
         raise TypeError(f"a task must be a function, got a {type_name(thunk)}; write `lambda: ...`")
+
+
+def _is_current(context: contextvars.Context) -> bool:
+    """Whether the running task has the values of a context: a look at one pointer, unless somebody set a variable."""
+    try:
+        return contextvars.copy_context() == context
+    except Exception:  # a stranger's values compare as they like
+        return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -17,6 +18,9 @@ class Stop(PlanAborted):
     """What the test host's word ``abort`` raises."""
 
 
+_MARK: contextvars.ContextVar[Any] = contextvars.ContextVar("mark", default=None)
+
+
 class Host:
     """Remembers what its words were asked, and how many of them ran at once."""
 
@@ -25,6 +29,7 @@ class Host:
         self.failures: list[tuple[str, PlanFailed]] = []
         self.running = 0
         self.most_running = 0
+        self.tidied = 0
 
     async def scan(self, place: Call, x: Any = None, *, pause: float = 0) -> Any:
         self.asked.append((place.path, x))
@@ -83,6 +88,24 @@ class Host:
             place.scope["note"] = value
         return before
 
+    def mark(self, _place: Call, value: Any) -> Any:
+        before = _MARK.get()
+        _MARK.set(value)
+        return before
+
+    async def touch(self, _place: Call, x: Any) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return x
+
+    async def tidy(self, _place: Call) -> None:
+        try:
+            await asyncio.sleep(30)
+        finally:
+            await asyncio.sleep(0.001)
+            self.tidied += 1
+
     def late(self, _place: Call) -> Any:
         async def nothing() -> None: ...
 
@@ -90,10 +113,10 @@ class Host:
 
     def words(self) -> Vocabulary:
         """Return the vocabulary whose words are this host's methods."""
-        waiting = {"scan", "parallel", "pipeline", "abort"}
+        waiting = ("scan", "parallel", "pipeline", "abort", "touch", "tidy")
         tasks = {"parallel", "pipeline"}
         entries: list[Word | Value] = []
-        for name in ("scan", "shards", "parallel", "pipeline", "abort", "fail", "same", "where", "remember", "late"):
+        for name in (*waiting, "shards", "fail", "same", "where", "remember", "mark", "late"):
             method = getattr(self, name)
             given = inspect.signature(method)
             shape = given.replace(parameters=list(given.parameters.values())[1:])

@@ -139,6 +139,57 @@ def test_others_have_their_turns_while_what_many_tasks_brought_is_copied(host: A
     assert _turns_of_others(at_once, host) - _turns_of_others(one_after_the_other, host) >= 10
 
 
+def test_others_have_their_turns_while_very_many_tasks_run_that_never_wait(host: Any) -> None:
+    async def counted() -> int:
+        turns = 0
+        source = "result = len(parallel([lambda n=n: same(n) for n in range(5000)]))\n"
+        running = asyncio.ensure_future(planlang.compile(source, host.words()).run(None, None, host))
+        while not running.done():
+            turns += 1
+            await asyncio.sleep(0)
+        assert (await running).result == 5_000
+        return turns
+
+    assert asyncio.run(counted()) >= 5_000 // 300
+
+
+def test_tasks_that_never_wait_begin_in_their_order(run: Any, host: Any) -> None:
+    source = "result = parallel([lambda n=n: same(n) if n % 3 else scan(n) for n in range(30)])\n"
+    assert run(source).result == list(range(30))
+    assert [n for _, n in host.asked] == list(range(30))
+
+
+def test_no_task_sees_the_context_variables_that_another_set(run: Any) -> None:
+    source = (
+        "mark(0)\nnever = parallel([lambda n=n: [mark(n), mark(n)] for n in [1, 2]])\n"
+        "waits = parallel([lambda n=n: [mark(n), scan(n), mark(n)] for n in [3, 4]])\n"
+        "result = [never, waits, mark(5)]\n"
+    )
+    assert run(source).result == [[[0, 1], [0, 2]], [[0, 3, 3], [0, 4, 4]], 0]
+
+
+def test_a_word_that_cancels_its_own_task_cancels_no_other(run: Any) -> None:
+    source = (
+        "result = parallel([lambda: touch(1), lambda: same(2), lambda: scan(3), lambda: touch(4), lambda: scan(5)])\n"
+    )
+    assert run(source).result == [1, 2, 3, 4, 5]
+
+
+def test_a_cancelled_word_may_wait_while_it_tidies_up(host: Any) -> None:
+    program = planlang.compile("result = parallel([tidy, lambda: tidy(), tidy])\n", host.words())
+
+    async def cancel_in_flight() -> None:
+        running = asyncio.create_task(program.run(None, None, host))
+        await asyncio.sleep(0.01)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(cancel_in_flight())
+    assert host.tidied == 3
+
+
 def test_a_child_starts_with_a_copy_of_its_parents_scope(run: Any) -> None:
     source = (
         'remember("parent")\ndef work(n):\n    before = remember(n)\n    return [before, remember()]\n'
