@@ -77,7 +77,9 @@ def open_store(
     place = Place(MEMORY if name == MEMORY else os.path.expanduser(name), busy_timeout_s)
     connection = open_writer(place)
     readers = Readers(place, connection if place.in_memory else None)
-    writer = Writer(connection, readers, where=place.location, lease_s=lease_s, clock=clock)
+    writer = Writer(
+        connection, readers, where=place.location, lease_s=lease_s, busy_timeout_s=busy_timeout_s, clock=clock
+    )
     try:
         writer.start()
     except StoreError:

@@ -171,7 +171,9 @@ def test_what_is_asked_for_in_one_turn_of_the_loop_is_one_commit(tmp_path: Path)
         await store.open_budget(JOB, 10_000)
         commits: list[str] = []
         assert isinstance(store._writer, Writer)
-        store._writer._connection.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
+        store._writer._commits._connection.set_trace_callback(
+            lambda sql: commits.append(sql) if sql == "COMMIT" else None
+        )
         results = await asyncio.gather(*(ask_for(store, a_question(number)) for number in range(100)))
         assert all(isinstance(result, Granted) for result in results)
         assert len(commits) == 1
