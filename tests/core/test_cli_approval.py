@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import time
@@ -24,19 +25,27 @@ result = parallel([lambda i=i: agent(f"question {i}, {work(i)}") for i in range(
 """
 
 
+_AGAIN_S = 2.0
+"""After that long without an end the answer is typed again: what comes before the terminal is made ready is dropped."""
+
+
 def at_terminal(folder: Folder, asked: str, answer: bytes) -> tuple[int, str]:
     """Type an answer when something is asked; return the exit code and what was on the screen."""
     pid, screen = pty.fork()
     if pid == 0:
         os.chdir(folder.path)
         os.execv(sys.executable, [sys.executable, "-m", "planloom", "run", "job.plan"])
-    shown, typed = b"", False
+    shown, typed_at = b"", float("-inf")
     with suppress(OSError):  # how Linux says that the other end is closed
-        while data := os.read(screen, 65_536):
-            shown += data
-            if not typed and asked.encode() in shown:
+        while True:
+            if select.select([screen], [], [], _AGAIN_S)[0]:
+                data = os.read(screen, 65_536)
+                if not data:
+                    break
+                shown += data
+            if asked.encode() in shown and time.monotonic() > typed_at + _AGAIN_S:
                 os.write(screen, answer)
-                typed = True
+                typed_at = time.monotonic()
     os.close(screen)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), " ".join(shown.decode().split())
 
