@@ -132,29 +132,29 @@ class Writer:
                 self._gathered, self._holds = lot, get_running_loop()
                 return True
             self._is_taken = True
-        is_done = False
+        outcomes: list[Any] | None = None
         try:
-            is_done = self._commit_at_once(batch)
+            outcomes = self._at_once([operation for operation, _ in batch])
         finally:
-            if not is_done:  # an interrupt, too, is no answer to those who wait
+            if outcomes is None:  # for an interrupt, too
                 self._put(batch)
             self._give_turn()
+        if outcomes is not None:
+            waiting = zip(batch, outcomes, strict=True)
+            self._resolve([(future, outcome) for (_, future), outcome in waiting if future is not None])
         if later:
             self._gathered, self._gathers = later, get_running_loop()
             self._gathers.call_soon(self._hand_over)
         return True
 
-    def _commit_at_once(self, batch: Sequence[Waiter]) -> bool:
+    def _at_once(self, operations: Sequence[Operation]) -> list[Any] | None:
         began, busy = time.perf_counter(), time.thread_time()
-        outcomes = self._commits.at_once([operation for operation, _ in batch])
+        outcomes = self._commits.at_once(operations)
         if outcomes is None:
             self._pace.pause()
-            return False
-        self._pace.took(time.perf_counter() - began, busy_s=time.thread_time() - busy)
-        self._resolve(
-            [(future, outcome) for (_, future), outcome in zip(batch, outcomes, strict=True) if future is not None]
-        )
-        return True
+        else:
+            self._pace.took(time.perf_counter() - began, busy_s=time.thread_time() - busy)
+        return outcomes
 
     def _put(self, lot: Sequence[Waiter]) -> None:
         """Leave a lot to the thread."""
@@ -212,7 +212,7 @@ class Writer:
                 self._turn.wait(_RETRY_S)
             self._is_taken = True
             lot, self._queue = [*self._later, *self._queue], []
-            batch, self._later = in_order(lot)
+        batch, self._later = in_order(lot)
         return batch
 
     def _may_begin(self) -> bool:
