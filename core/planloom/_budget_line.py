@@ -18,17 +18,15 @@ from ._abort import Abort
 from ._disk import Disk
 from ._errors import RunStopped
 from ._lanes import Turn
-from ._pauses import Pauses
+from ._pauses import AT_THE_BUDGET, AT_THE_STORES_BUDGET, Pauses
 from .money import credits_of, show_credits, show_enough
 from .questions import Question
 from .stores import Answered, Books, Granted, OpenElsewhere, OverCap, Store
 
-__all__ = ["AT_THE_BUDGET", "AT_THE_STORES_BUDGET", "BudgetLine", "OnCap"]
+__all__ = ["BudgetLine", "OnCap"]
 
 OnCap = Literal["stop", "wait"]
 
-AT_THE_BUDGET = "the budget"
-AT_THE_STORES_BUDGET = "the budget of the store"
 _POLL_S = 0.02
 
 
@@ -71,6 +69,7 @@ class BudgetLine:
     :param on_cap: ``stop`` ends the run, resumable and with everything kept; ``wait`` pauses it until a raise.
     :param emit: takes the events ``run.budget_paused`` and ``run.budget_raised``.
     :param pauses: where the run is said to be paused. :param disk: holds questions back while it is full.
+    :ivar waiting: calls that wait for money.
     """
 
     def __init__(
@@ -92,7 +91,7 @@ class BudgetLine:
         self._pauses = pauses
         self._disk = disk
         self._head = _Queue()
-        self._waiting = 0
+        self.waiting = 0
         self._freed = asyncio.Event()
         self._paused_at: str | None = None
 
@@ -109,24 +108,24 @@ class BudgetLine:
         reserve = partial(
             self._store.reserve, question, budget=self._budget, run=run, thread=thread, worst=worst, look=look
         )
-        if not self._waiting:
+        if not self.waiting:
             result: Granted | Answered | OpenElsewhere | OverCap = await self._disk.when_there_is_room(reserve, turn)
             if not isinstance(result, OverCap):
                 return result
         turn.give()
-        self._waiting += 1
+        self.waiting += 1
         try:
             attempt = partial(self._disk.when_there_is_room, reserve, turn)
             return await self._abort.until(self._wait_in_line(attempt, worst, turn))
         finally:
-            self._waiting -= 1
+            self.waiting -= 1
 
     async def hedge(self, call_id: str) -> str | None:
         """Take money for a second request of a call in flight; ``None`` where there is none that nobody waits for.
 
         :raises StoreError: the store cannot be written.
         """
-        return None if self._waiting else await self._store.hedge(call_id)
+        return None if self.waiting else await self._store.hedge(call_id)
 
     def freed(self) -> None:
         """Say that a call of this process ended, so that money may be free."""
@@ -159,7 +158,8 @@ class BudgetLine:
         if self._paused_at is not None:
             self._pauses.leave(self._paused_at)
         self._paused_at = at
-        self._emit("run.budget_paused", {"asked": credits_of(worst), **_figures(over.books, over.of_store)})
+        waits = {"waits": self._on_cap == "wait"}
+        self._emit("run.budget_paused", {"asked": credits_of(worst), **_figures(over.books, over.of_store), **waits})
         self._pauses.enter(at)
         if self._on_cap == "stop":
             reason = RunStopped(

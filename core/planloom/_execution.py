@@ -283,6 +283,7 @@ class Execution:
             asked=self.door.asked,
             reused=self.door.reused,
             paid_before=self.former.paid + self.start.planned.paid if self.former and self.former.seq else None,
+            paid_elsewhere=self._paid_elsewhere(money["spent"]),
             phases=tuple(phase.as_json() for phase in self.host.phases.all()),
             undecided=tuple(self.host.undecided),
             failures=dict(self.host.lacks.failures.most_common()),
@@ -290,6 +291,12 @@ class Execution:
             states=self.states,
             **cost_facts(self.start.planned, money["uncertain"], run),
         )
+
+    def _paid_elsewhere(self, spent: int) -> int:
+        """Return what of a run's calls was paid neither here nor before. Of what hedges answered late nobody knows."""
+        hedges = any(endpoint.hedge_after_s for endpoint in self.start.settings.endpoints.values())
+        before = self.former.paid if self.former else 0
+        return 0 if self.replaying or hedges else max(0, spent - before - self.door.paid)
 
     def _paid(self) -> Mapping[str, int]:
         return {"spent": 0, "uncertain": 0} if self.replaying else self.store.money(self.id)

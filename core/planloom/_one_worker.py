@@ -170,10 +170,15 @@ class OneWorker:
             self._phase.cancelled += 1
             if not self._is_quiet:
                 self._finish("cancelled", Performed(value=None, error=why[:_ERROR_LENGTH]))
-        elif self._status == "waiting" and not self._is_quiet:
-            self._status, self._left = "cancelled", Performed(value=None, error=why[:_ERROR_LENGTH])
-            if self._recorder.waits_no_more(self._thread):
-                self._recorder.thread(self._thread, self._row)
+        elif self._status == "waiting":
+            self._phase.unstarted += 1
+            if not self._is_quiet:
+                self._left_waiting(why)
+
+    def _left_waiting(self, why: str) -> None:
+        self._status, self._left = "cancelled", Performed(value=None, error=why[:_ERROR_LENGTH])
+        if self._recorder.waits_no_more(self._thread):
+            self._recorder.thread(self._thread, self._row)
 
     def _finish(self, status: str, left: Performed) -> None:
         self._status, self._left, self.ended_at = status, left, self._recorder.seconds()

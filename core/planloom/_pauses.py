@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["Pauses"]
+__all__ = ["AT_THE_BUDGET", "AT_THE_STORES_BUDGET", "Pauses"]
+
+AT_THE_BUDGET = "the budget"
+AT_THE_STORES_BUDGET = "the budget of the store"
 
 
 class Pauses:

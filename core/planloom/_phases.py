@@ -20,6 +20,8 @@ class Phase:
 
     :ivar index: from 1, in the order they were opened; 0 for what belongs to no phase.
     :ivar started: workers that were asked; each is running, done, failed or cancelled.
+    :ivar unstarted: workers that were still waiting for their turn, for money or for another's answer when the run
+        ended, or whose answer was no longer wanted.
     :ivar tasks_failed: tasks of the plan that failed although every worker in them answered.
     :ivar idle_s: worker time lost at barriers, in seconds.
     """
@@ -33,6 +35,7 @@ class Phase:
     done: int = 0
     failed: int = 0
     cancelled: int = 0
+    unstarted: int = 0
     dropped: int = 0
     undecided: int = 0
     tasks_failed: int = 0

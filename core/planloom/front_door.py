@@ -53,6 +53,7 @@ class FrontDoor:
     :param versions: by fingerprint, the number of the stored reply that an earlier start of this run used, in order.
     :param seed: of the generator that spreads the waits between attempts.
     :ivar asked: questions that were sent. :ivar reused: answers that came from the ledger or another worker's call.
+    :ivar paid: what the answers cost that came to this door, in micro-credits.
     :ivar doorstep: where many that begin at once wait, whoever calls :meth:`at_hand` and not :meth:`ask` too.
     :ivar asked_again: those of the sent ones whose stored reply was cut, filtered or empty.
     """
@@ -106,7 +107,7 @@ class FrontDoor:
         self._payable: set[str] = set()
         # What answers cost that no worker has counted as its own yet, by fingerprint.
         self._unclaimed: dict[str, int] = {}
-        self.asked = self.reused = 0
+        self.asked = self.reused = self.paid = 0
 
     @property
     def asked_again(self) -> int:
@@ -118,6 +119,11 @@ class FrontDoor:
         """What the run paid for answers that no worker has ended with, in micro-credits: those that a conversation
         still needs, and for ever those of a race's losers."""
         return sum(self._unclaimed.values())
+
+    @property
+    def waiting_for_money(self) -> int:
+        """How many calls wait for money."""
+        return self._line.waiting
 
     def claim(self, fingerprints: Iterable[str]) -> None:
         """Hear that a worker ended, and counts what the answers to these questions cost."""
@@ -339,6 +345,7 @@ class FrontDoor:
         del self._calls[call.task]
         # Who was let through as the run ended sent nothing.
         self.asked -= not call.was_sent
+        self.paid += call.paid
         if call.paid:
             fingerprint = call.question.fingerprint
             self._unclaimed[fingerprint] = self._unclaimed.get(fingerprint, 0) + call.paid
@@ -351,12 +358,12 @@ class FrontDoor:
         while True:
             if not (turn.has_slot or turn.take_at_once()):
                 await self._abort.until(turn.take())
-            asker.started()
             asker.sends()
             result = await self._line.reserve(
                 question, worst=errand.worst, run=asker.run, thread=asker.thread, look=self._looks(question), turn=turn
             )
             if not isinstance(result, OpenElsewhere):
+                asker.started()  # who waits for money has not begun
                 return result
             turn.give()
             if seen is None:
@@ -367,6 +374,7 @@ class FrontDoor:
             seen = self._store.version()
             known = self._from_ledger(question)
             if known is not None:
+                asker.started()
                 return Answered(known)
 
     async def _something_closed(self, seen: int) -> None:

@@ -32,6 +32,8 @@ class Outcome:
         the full price that was spent on the plan.
     :ivar paid_before: the part of ``paid`` from before the run was resumed, ``None`` where this was its first start.
     :ivar uncertain: what calls of unknown outcome may have cost; part of no other amount.
+    :ivar paid_elsewhere: the part of ``paid`` that other processes paid since this one started or resumed the run: one
+        that took it over, or one that had it before and got an answer late.
     :ivar failures: why workers failed, and how many for that reason, the commonest first.
     :ivar phases: each phase by ``name`` ("" where a worker was in none), in the order they were opened: ``began_s`` and
         ``ended_s`` since the run began, how many workers ``started`` and came to what, their calls and tokens,
@@ -54,6 +56,7 @@ class Outcome:
     holes: int
     paid: int
     paid_before: int | None = None
+    paid_elsewhere: int = 0
     full_price: int
     planning: int
     uncertain: int
@@ -77,6 +80,7 @@ def ended_facts(outcome: Outcome) -> dict[str, Any]:
             "exit_code": outcome.exit_code,
             "seconds": outcome.seconds,
             "paid_before": outcome.paid_before,
+            "paid_elsewhere": outcome.paid_elsewhere,
             "undecided": [dict(row) for row in outcome.undecided],
             "missing": [dict(row) for row in outcome.missing],
             "failures": dict(list(outcome.failures.items())[:_FAILURES_KEPT]),
@@ -96,6 +100,7 @@ def outcome_of(row: RunRow) -> Outcome:
         paused_at=row.facts.get("paused_at"),
         seconds=ended.get("seconds", 0.0),
         paid_before=ended.get("paid_before"),
+        paid_elsewhere=ended.get("paid_elsewhere", 0),
         phases=tuple(row.facts.get("phases", ())),
         undecided=tuple(ended.get("undecided", ())),
         failures=ended.get("failures", {}),

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
+from ._pauses import AT_THE_BUDGET, AT_THE_STORES_BUDGET
 from .money import show_credits
 from .stores import RunHolder, RunProgress, RunRow, Store, UncertainCall
 from .wording import counted
 
-__all__ = ["ENDED", "UNDER_WAY", "driven_text", "paid_now", "status_line", "status_now", "uncertain_text"]
+__all__ = [
+    "ENDED",
+    "UNDER_WAY",
+    "driven_text",
+    "left_waiting",
+    "paid_now",
+    "status_line",
+    "status_now",
+    "uncertain_text",
+    "was_refused",
+]
 
 ENDED = ("completed", "failed", "cancelled", "runaway", "refused")
 """Statuses in which a run needs nothing more by itself."""
@@ -44,11 +56,17 @@ def paid_now(store: Store, row: RunRow, status: str) -> int | None:
     return paid
 
 
+def was_refused(row: RunRow) -> bool:
+    """Whether a run was refused before anything of it was paid for: there is nothing to look at but the reason."""
+    return row.status == "refused" and not row.facts.get("cost", {}).get("paid")
+
+
 def status_line(store: Store, row: RunRow) -> str:
     """Return the line that answers "how is it going?", while a run is under way and afterwards."""
     status, progress = status_now(store, row), store.progress(row.id)
     threads = progress.threads
-    running = threads.get("running", 0) if status in _DRIVEN else 0
+    waiting, for_money = left_waiting(row, status, progress), _is_out_of_money(row, status)
+    running = threads.get("running", 0) if status in _DRIVEN and not for_money else 0
     dropped = threads.get("dropped", 0)
     holes = progress.holes if status in UNDER_WAY else row.facts.get("counts", {}).get("holes", progress.holes)
     parts = [
@@ -57,11 +75,35 @@ def status_line(store: Store, row: RunRow) -> str:
         *_phase(progress),
         f"{running} running, {threads.get('done', 0)} done, {threads.get('failed', 0)} failed, {dropped} dropped",
         f"{show_credits(paid_now(store, row, status) or 0)} credits",
-        f"{progress.t:.1f} s",
+        f"{_lasted_s(store, row, status, progress):.1f} s",
+        *([f"{waiting} waiting{' for money' if for_money else ''}"] if waiting else []),
         *([f"HOLES {holes}"] if holes else []),
         *([f"PAUSED at {row.facts['paused_at']}"] if status == "paused" and row.facts.get("paused_at") else []),
     ]
     return " | ".join(parts)
+
+
+def left_waiting(row: RunRow, status: str, progress: RunProgress) -> int:
+    """Return how many workers of a run wait for a slot, for another's answer or for money.
+
+    While it waits for money nothing of it is in flight, so that all that have begun and not ended wait for that.
+    """
+    if status not in _DRIVEN:
+        return 0
+    threads = progress.threads
+    begun = threads.get("running", 0) if _is_out_of_money(row, status) else 0
+    return threads.get("waiting", 0) + begun
+
+
+def _is_out_of_money(row: RunRow, status: str) -> bool:
+    return status == "paused" and row.facts.get("paused_at") in (AT_THE_BUDGET, AT_THE_STORES_BUDGET)
+
+
+def _lasted_s(store: Store, row: RunRow, status: str, progress: RunProgress) -> float:
+    """Return the seconds of a run; the last event of one that waits may be long ago."""
+    holder = store.driver(row.id) if status in _DRIVEN else None
+    since_s = 0.0 if holder is None else (datetime.now(UTC) - holder.alive_since).total_seconds()
+    return max(progress.t, since_s)
 
 
 def _phase(progress: RunProgress) -> list[str]:

@@ -14,9 +14,9 @@ from rich.live import Live
 from rich.table import Column, Table
 from rich.text import Text
 
-from ._budget_line import AT_THE_BUDGET
 from ._errors import PlanHeld, PlanRefused
-from ._phases import Phases
+from ._phases import Phase, Phases
+from ._way_on import way_on, what_frees
 from .control import RunControl
 from .gates import Decision, held_advice
 from .listeners import Listener
@@ -113,46 +113,23 @@ def outcome_line(outcome: Outcome) -> str:
         f"{outcome.run_id}: {outcome.status}{holes} | {counted(outcome.agents, 'worker')}, {outcome.asked:,} asked, "
         f"{outcome.reused:,} from the ledger | {_paid(outcome)} | {outcome.seconds:.1f} s"
     )
-    return "\n".join([ended, *_failure_lines(outcome), *_way_on(outcome)])
+    return "\n".join([ended, *_failure_lines(outcome), *way_on(outcome)])
 
 
 def _paid(outcome: Outcome) -> str:
     paid = f"{show_credits(outcome.paid)} credits paid"
-    if outcome.paid_before is None:
+    before, elsewhere = outcome.paid_before, outcome.paid_elsewhere
+    now = f"{show_credits(outcome.paid - (before or 0) - elsewhere)} now"
+    if before is None and not elsewhere:
         paid += " now"
     else:
-        paid += f" ({show_credits(outcome.paid_before)} before, {show_credits(outcome.paid - outcome.paid_before)} now)"
+        parts = [] if before is None else [f"{show_credits(before)} before"]
+        others = [f"{show_credits(elsewhere)} by another process"] if elsewhere else []
+        paid += f" ({', '.join([*parts, now, *others])})"
     paid += f", {show_credits(outcome.full_price)} at full price"
     if outcome.planning:
         paid += f", {show_credits(outcome.planning)} of it for planning"
     return paid + (f", {show_credits(outcome.uncertain)} for calls of unknown outcome" if outcome.uncertain else "")
-
-
-def _way_on(outcome: Outcome) -> list[str]:
-    from .job import is_plan_fault  # brings all that runs one, which is there by now
-
-    if outcome.status == "runaway":
-        return [f"`planloom resume {outcome.run_id} --workers N` goes on with more of them, and asks nothing twice"]
-    if outcome.status == "failed" and not outcome.holes and is_plan_fault(outcome.error):
-        return [
-            f"whatever is asked again, this plan fails there: mend it, and `planloom resume {outcome.run_id} --plan "
-            "FILE --as-new-run` pays for no answer that still fits"
-        ]
-    missing = outcome.holes or outcome.status in ("paused", "cancelled", "failed", "interrupted")
-    if not missing:
-        return []
-    if _all_answered(outcome):
-        return ["all that it asked was answered, so a resume asks nothing: the same command with --refresh asks anew"]
-    more = ", with a higher --cap," if outcome.status == "paused" and outcome.paused_at == AT_THE_BUDGET else ""
-    if any(phase.get("dropped") for phase in outcome.phases):
-        more = ", with --workers N,"
-    return [f"`planloom resume {outcome.run_id}`{more} asks what is missing, and nothing twice"]
-
-
-def _all_answered(outcome: Outcome) -> bool:
-    """Whether every question has its answer, also where that did not fit: going on would ask nothing."""
-    dropped = any(phase.get("dropped") for phase in outcome.phases)
-    return outcome.status == "completed" and not dropped and all(e.startswith("schema: ") for e in outcome.failures)
 
 
 def _failure_lines(outcome: Outcome) -> list[str]:
@@ -182,8 +159,11 @@ def run_cancellable(main: Callable[[RunControl], Coroutine[Any, Any, T]]) -> T:
         return asyncio.run(guarded())
 
 
-def event_text(event: Event) -> str:
-    """Return what a person should know of an event in one line; empty for the many that only change counts."""
+def event_text(event: Event, run: str = "") -> str:
+    """Return what a person should know of an event in one line; empty for the many that only change counts.
+
+    :param run: the id of its run, for commands that are advised.
+    """
     data = event.data
     match event.type:
         case "run.phase_ended":
@@ -192,8 +172,7 @@ def event_text(event: Event) -> str:
         case "run.log":
             return str(data["message"])
         case "run.budget_paused":
-            whose = " of the store" if data.get("of") == "store" else ""
-            return f"paused at the budget{whose}: {_spent(data)}"
+            return _paused_text(data, run)
         case "run.budget_raised":
             return f"goes on: {_spent(data)}"
         case "run.breaker":
@@ -208,10 +187,22 @@ def event_text(event: Event) -> str:
     return ""
 
 
-class EventLines:
-    """The lines of one run's events. Of workers that are dropped only the first few have one: there may be hundreds."""
+def _paused_text(data: Mapping[str, Any], run: str) -> str:
+    of_store = data.get("of") == "store"
+    said = f"paused at the budget{' of the store' if of_store else ''}: {_spent(data)}"
+    if not (run and data.get("waits")):
+        return said
+    return f"{said}; {what_frees(run, micro_of(data['spent']) + micro_of(data['asked']), of_store)}"
 
-    def __init__(self) -> None:
+
+class EventLines:
+    """The lines of one run's events. Of workers that are dropped only the first few have one: there may be hundreds.
+
+    :param run: the id of the run.
+    """
+
+    def __init__(self, run: str = "") -> None:
+        self._run = run
         self._dropped = 0
 
     def line(self, event: Event) -> str:
@@ -220,7 +211,7 @@ class EventLines:
             self._dropped += 1
             if self._dropped > _DROPPED_TOLD:
                 return "more workers are dropped, and counted" if self._dropped == _DROPPED_TOLD + 1 else ""
-        return event_text(event)
+        return event_text(event, self._run)
 
 
 def _spent(data: Mapping[str, Any]) -> str:
@@ -242,7 +233,7 @@ class Progress:
         self._control = control
         self._found = found
         self._credits = 0.0
-        self._lines = EventLines()
+        self._lines: EventLines | None = None
         self._live = Live(get_renderable=self._render, console=console, refresh_per_second=8, transient=True)
         self._shown = console.is_terminal
 
@@ -258,17 +249,16 @@ class Progress:
     @property
     def listener(self) -> Listener:
         """What to pass to the run."""
-        return Listener(name="progress", on_event=lambda run, event: self._on(event))
+        return Listener(name="progress", on_event=self._on)
 
-    def _on(self, event: Event) -> None:
+    def _on(self, run: str, event: Event) -> None:
         match event.type:
             case "run.agent_ended":
                 self._credits += float(event.data["credits"])
             case "run.phase_ended" if phase := self._phases().find(event.data["phase"]):
-                asked, holes = phase.done + phase.failed, f", HOLES {phase.holes}" if phase.holes else ""
-                done = f"{phase.done} of {asked} done{holes}" if asked else _NO_WORKER
-                self._say(f"{phase.name}: {done}, {event.data['seconds']:.1f} s")
+                self._say(f"{phase.name}: {_came_to(phase)}, {event.data['seconds']:.1f} s")
             case _:
+                self._lines = self._lines or EventLines(run)
                 self._say(self._lines.line(event))
 
     def _phases(self) -> Phases:
@@ -283,6 +273,19 @@ class Progress:
         for phase in (phase for phase in self._phases().all() if phase.ended_s is None):
             failed = f"{phase.failed} failed" if phase.failed else ""
             table.add_row(Text(phase.name or "(no phase)"), f"{phase.running} running", f"{phase.done} done", failed)
-        tail = f"{self._credits:.1f} credits"
-        found = self._found()
-        return Group(table, Text(f"{tail}, {found}" if found else tail))
+        tail = [f"{self._credits:.1f} credits", self._found(), self._short_of_money()]
+        return Group(table, Text(", ".join(part for part in tail if part)))
+
+    def _short_of_money(self) -> str:
+        waiting = self._control.door.waiting_for_money if self._control.door is not None else 0
+        return f"{counted(waiting, 'worker')} waiting for money" if waiting else ""
+
+
+def _came_to(phase: Phase) -> str:
+    """Return what the workers came to that a phase asked for, also those that never had their turn."""
+    asked = phase.started + phase.unstarted + phase.dropped
+    if not asked:
+        return f"{_NO_WORKER}, HOLES {phase.holes}" if phase.holes else _NO_WORKER
+    others = {"cancelled": phase.cancelled, "not started": phase.unstarted}
+    said = [f"{phase.done} of {asked} done", *(f"{number} {what}" for what, number in others.items() if number)]
+    return ", ".join([*said, f"HOLES {phase.holes}"] if phase.holes else said)

@@ -96,7 +96,7 @@ class WorkerRequest:
 class Asker:
     """Who asks, for the books and the events.
 
-    :ivar started: called once, when the worker stops waiting: it has a slot, or the ledger answered.
+    :ivar started: called once, when the worker stops waiting: it has a slot and money, or the ledger answered.
     :ivar asks: called whenever the worker has a question that the ledger has no answer to at hand.
     :ivar sends: called when a question would be sent next; a :class:`planloom.clients.ModelError` from it is the
         worker's, and nothing is sent.

@@ -73,7 +73,7 @@ def test_a_raised_cap_lets_the_waiting_workers_end_without_asking_anything_twice
         assert (server.total, max(server.asked.values())) == (40, 1)
         assert credits_of(door.store.books(BUDGET).spent) == 8.0
         assert door.pauses == ["the budget", None]
-        paused = {"asked": 0.2, "spent": 5.0, "reserved": 0.0, "cap": 5.0, "of": "job"}
+        paused = {"asked": 0.2, "spent": 5.0, "reserved": 0.0, "cap": 5.0, "of": "job", "waits": True}
         assert door.fields("run.budget_paused") == [paused]
         assert [fields["cap"] for fields in door.fields("run.budget_raised")] == [10.0]
 

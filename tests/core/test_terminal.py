@@ -68,7 +68,16 @@ def test_a_worker_that_lost_a_race_is_no_hole(terminal: Terminal) -> None:
     with Progress(ForeignConsole(terminal, forgiven=OSError), control) as progress:
         for seq, (kind, data) in enumerate(events, start=1):
             progress.listener.on_event("run", Event(seq=seq, t=0.0, type=kind, data=data))
-    assert "Scan: 1 of 1 done, 1.5 s" in terminal.getvalue()
+    said = " ".join(terminal.getvalue().split())
+    assert "Scan: 1 of 2 done, 1 cancelled, 1.5 s" in said
+    assert "HOLES" not in said
+
+
+def test_workers_that_never_had_their_turn_are_not_left_out_of_the_line_of_their_phase(terminal: Terminal) -> None:
+    control = scanned(started=3, done=2, cancelled=1, unstarted=7)
+    with Progress(ForeignConsole(terminal, forgiven=OSError), control) as progress:
+        progress.listener.on_event("run", Event(seq=1, t=0.0, type=ONE_SCAN[2][0], data=ONE_SCAN[2][1]))
+    assert "Scan: 2 of 10 done, 1 cancelled, 7 not started, 1.5 s" in " ".join(terminal.getvalue().split())
 
 
 def test_workers_of_an_earlier_start_are_shown_though_no_event_tells_of_them(terminal: Terminal) -> None:
@@ -133,7 +142,7 @@ def test_a_phase_whose_workers_were_dropped_says_so_when_it_ends(terminal: Termi
     ended = Event(seq=1, t=0.0, type="run.phase_ended", data={"phase": "Scan", "agents": 1, "seconds": 1.5})
     with Progress(ForeignConsole(terminal, forgiven=OSError), control) as progress:
         progress.listener.on_event("run", ended)
-    assert "Scan: 1 of 1 done, HOLES 4, 1.5 s" in terminal.getvalue()
+    assert "Scan: 1 of 5 done, HOLES 4, 1.5 s" in terminal.getvalue()
 
 
 def test_a_phase_that_ended_stays_on_the_terminal(terminal: Terminal) -> None:

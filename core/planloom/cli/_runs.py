@@ -138,11 +138,12 @@ def _print_run(run: Run) -> None:
 def _phases(phases: Sequence[Mapping[str, Any]]) -> Table:
     """Return the phases as a table; one that lacks something says so, also when the run went on.
 
-    Cancelled workers have a column where there are any, since else the counts would not add up.
+    Workers that were cancelled, or never had their turn, have a column where there are any, since else the counts would
+    not add up.
     """
-    cancelled = ["cancelled"] if any(phase.get("cancelled") for phase in phases) else []
-    names = ("workers", "done", "failed", *cancelled, "dropped", "undecided")
-    numbers = (Column(name, justify="right") for name in names)
+    ended = [key for key in ("cancelled", "unstarted") if any(phase.get(key) for phase in phases)]
+    names = ("workers", "done", "failed", *ended, "dropped", "undecided")
+    numbers = (Column("not started" if name == "unstarted" else name, justify="right") for name in names)
     table = Table("phase", *numbers, "", box=None, pad_edge=False)
     for phase in phases:
         missing = ("failed", "dropped", "undecided", "tasks_failed")

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from planloom._budget_line import AT_THE_STORES_BUDGET
+from planloom._pauses import AT_THE_STORES_BUDGET
 from planloom.api import Run, open_with
 from planloom.exporting import event_line
 from planloom.money import credits_of, show_credits
@@ -70,7 +70,7 @@ async def _print_events(run: Run) -> None:
 
 async def _watch(run: Run) -> None:
     """Show the status line as it changes, on a terminal, and a line for whatever a person should know."""
-    console, last, lines = out_console(), run.last_event, EventLines()
+    console, last, lines = out_console(), run.last_event, EventLines(run.id)
     with Live(Text(run.status_line), console=console, transient=True, auto_refresh=False) as live:
         drawing = asyncio.ensure_future(_keep_drawing(live, run)) if console.is_terminal else None
         try:

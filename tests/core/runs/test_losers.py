@@ -33,7 +33,7 @@ def test_a_race_is_over_with_its_winner_while_a_losers_call_goes_on(play: Play) 
 
         outcome = await run_plan(loom, source, listeners=(Listener(name="money", on_event=hear),))
         assert (outcome.status, outcome.result) == ("completed", ["ok: fast", "ok: after"])
-        assert reserved == [200_000]
+        assert reserved == [400_000]  # for the loser, and for itself
         assert loom.store.money(outcome.run_id) == {"calls": 3, "spent": 600_000, "uncertain": 0, "reserved": 0}
 
     play(lambda request: echo(request).after(1.5 if request.question == "slow" else 0), scenario)
