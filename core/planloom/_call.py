@@ -318,10 +318,14 @@ class Call:
         if not self._is_spent(error):
             return False
         self._turn.give()
-        if self._faults >= ATTEMPTS or not await self._at.abort.until(slots.answer_to_earlier(number, self._answers)):
+        if self._faults >= ATTEMPTS or not await self._at.abort.until(self._is_one_before_answered(number)):
             return True
         self._refusals, self._answers = 0, slots.answers
         return False
+
+    async def _is_one_before_answered(self, number: int) -> bool:
+        await self._note_nothing_out()
+        return await self._errand.lane.slots.answer_to_earlier(number, self._answers)
 
     def _is_spent(self, error: TransientError) -> bool:
         too_long = (error.retry_after_s or 0) > LONGEST_RETRY_AFTER_S
@@ -337,11 +341,7 @@ class Call:
         return max(wait_s, asked_s or 0.0)
 
     async def _until_next(self, error: TransientError | QuotaError, wait_s: float) -> None:
-        store, call_id = self._at.store, self._open
-        if call_id is not None:
-            # Where that cannot be written, a process that is killed meanwhile leaves it charged, which is safe.
-            with suppress(StoreError):
-                await store.mark_waiting(call_id)
+        await self._note_nothing_out()
         if isinstance(error, TransientError):
             if error.retry_after_s is not None:
                 await asyncio.sleep(wait_s)
@@ -349,9 +349,25 @@ class Call:
                 with self._errand.effort.limit():
                     await asyncio.sleep(wait_s)
         await self._turn.take(again=True)
+        await self._note_going_out()
+
+    async def _note_nothing_out(self) -> None:
+        """Have it released should this process die while it waits."""
+        store, call_id = self._at.store, self._open
         if call_id is not None:
-            may_go_out = await self._at.disk.when_there_is_room(lambda: store.mark_sent(call_id), self._turn)
-            self._open = call_id if may_go_out else None
+            # Where that cannot be written, a process that is killed meanwhile leaves it charged, which is safe.
+            with suppress(StoreError):
+                await store.mark_waiting(call_id)
+
+    async def _note_going_out(self) -> None:
+        """Have it uncertain should this process die from now on. One that was given up meanwhile, as one whose owner
+        was taken for dead, owes nothing: it was refused; and is to be reserved anew."""
+        store, call_id = self._at.store, self._open
+        if call_id is None:
+            return
+        if not await self._at.disk.when_there_is_room(lambda: store.mark_sent(call_id), self._turn):
+            await self._at.disk.keep(lambda: store.release(call_id))
+            self._open = None
 
     def _emit(self, error: ModelError, next_wait_s: float | None) -> None:
         self._at.emit(

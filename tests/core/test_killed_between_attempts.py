@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,10 +14,13 @@ from typing import Any
 
 import pytest
 
+from planloom.clients import Endpoint
 from planloom.stores import Store
-from planloom.testing.doors import BUDGET, Doorway, at_the_door
+from planloom.testing.doors import BUDGET, ENDPOINT, Doorway, at_the_door, doorway
 from planloom.testing.folders import Folder
 from planloom.testing.loopback import LoopbackServer, Received, completion, echo, json_answer
+from planloom_openai import open_client
+from planloom_sqlite import open_store
 
 from .asking import MakeFolder
 
@@ -79,6 +83,35 @@ def test_a_run_that_is_killed_when_the_next_attempt_is_out_leaves_it_uncertain(f
     assert money_of(folder) == (200_000, 0, 200_000)
 
 
+def waiting(folder: Folder) -> int:
+    """Return how many calls have nothing out, as the store knows."""
+    with closing(sqlite3.connect(folder.path / "store.db")) as connection:
+        ((count,),) = connection.execute("SELECT count(*) FROM call WHERE state = 'sent' AND sent_at = 0").fetchall()
+    return int(count)
+
+
+@pytest.mark.command
+def test_a_run_that_is_killed_while_its_last_refusal_waits_for_earlier_calls_owes_nothing_for_it(
+    folder_with: MakeFolder,
+) -> None:
+    faults = iter([busy(500)] * 3)
+
+    def script(request: Received) -> Any:
+        return completion("late").hanging() if request.question == "slow" else next(faults, busy(429))
+
+    folder = folder_with(script, 'result = parallel([lambda: agent("slow"), lambda: agent("is it so?")])\n')
+    process = folder.start("run", "job.plan")
+    folder.wait_for(process, 5)
+    folder.wait_until(lambda: waiting(folder) == 1)
+    assert (folder.server.total, folder.server.in_flight) == (5, 1)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert money_of(folder) == (0, 0, 200_000)  # of the one that is out
+    folder.server.answer = echo
+    assert folder.run("resume", folder.newest().id)[0] == 0
+    assert money_of(folder) == (400_000, 0, 200_000)
+
+
 @contextmanager
 def marks(store: str) -> Iterator[list[int]]:
     """Give how often calls are marked as sent or waiting meanwhile, once that is over."""
@@ -118,6 +151,32 @@ def test_a_call_that_is_answered_at_once_is_not_marked(tmp_path: Path) -> None:
         assert (server.total, marked) == (20, [0])
 
     at_the_door(tmp_path / "store.db", echo, scenario)
+
+
+@pytest.mark.parametrize("refusal", [busy(429), busy(503), busy(402, **{"retry-after": "1"})])
+def test_a_call_that_is_refused_after_its_owner_was_taken_for_dead_owes_nothing(tmp_path: Path, refusal: Any) -> None:
+    """As when a machine sleeps while the request is out."""
+    slept_s = [0.0]
+
+    def script(request: Received) -> Any:
+        if slept_s[0]:
+            return completion("yes")
+        slept_s[0] = 3_600.0
+        return refusal
+
+    async def scenario() -> None:
+        store = open_store(tmp_path / "store.db", clock=lambda: time.time() + slept_s[0])
+        async with LoopbackServer(script) as server:
+            client = open_client(Endpoint(name=ENDPOINT, client="openai", url=server.url))
+            async with doorway(store, {ENDPOINT: client}) as door:
+                assert (await door.ask("q")).text == "yes"
+            await client.close()
+            books = store.books(BUDGET)
+            assert (books.spent, books.reserved, books.uncertain) == (200_000, 0, 0)
+            assert calls_of(store.where) == [("released", 200_000, 0), ("settled", 200_000, 200_000)]
+        await store.close()
+
+    asyncio.run(scenario())
 
 
 def test_a_call_whose_reservation_was_given_up_while_it_waited_is_reserved_anew(tmp_path: Path) -> None:
