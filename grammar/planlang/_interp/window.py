@@ -20,7 +20,7 @@ import contextvars
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from planlang._errors import PlanAborted, PlanError, PlanFailed, PlanLimitError
 
@@ -45,20 +45,6 @@ GROUP_STEPS: Final = 200
 TASK_BYTES: Final = 1_000
 _OPEN_A_SEAT: Final = 4  # tasks that may be open, parents that wait included, for each seat
 _A_TURN: Final = 256  # thunks that may run in one turn of the event loop; a known answer takes 20 µs
-
-
-class _Waiting(NamedTuple):
-    """A thunk that waits: which one, its task in the plan, what it runs, and what that waits for.
-
-    :ivar crosses: whether its value is a plan's, of which the host gets a copy.
-    """
-
-    group: Group
-    at: int
-    task: Task
-    work: Coroutine[Any, Any, Any]
-    asked: Any
-    crosses: bool
 
 
 class Group:
@@ -108,6 +94,12 @@ class Group:
         """Wake the parent when all that started have ended."""
         if self.left == 0 and not self.done.done():
             self.done.set_result(None)
+
+
+# A thunk that waits: its group, which one it is there, its task, what it runs, what that waits for, and whether its
+# value is a plan's, of which the host gets a copy. A plain tuple, since each worker of a run makes one.
+_Waiting = tuple[Group, int, Task, Coroutine[Any, Any, Any], Any, bool]
+_NEXT_TURN = cast(_Waiting, ("in the next turn",))
 
 
 class Window:
@@ -198,9 +190,7 @@ class Window:
 
     def _add_runner(self, group: Group) -> None:
         self._idle += 1
-        runner = self._loop.create_task(self._run_thunks(), context=group.context.copy())
-        self._runners.add(runner)
-        runner.add_done_callback(self._runners.discard)
+        self._runners.add(self._loop.create_task(self._runner(), context=group.context.copy()))
 
     def _to_begin(self) -> Group | None:
         """Return the group to begin a thunk of, if there is one and a seat for it; with very many parents waiting, only
@@ -228,32 +218,51 @@ class Window:
             del self._waiting[level]
         return None
 
-    async def _run_thunks(self) -> None:
+    async def _runner(self) -> None:
         """Run thunks until one waits, and that one to its end."""
-        me, slice_, left = asyncio.current_task(), self._meter.slice, _A_TURN
+        me = asyncio.current_task(self._loop)
         assert me is not None
         self._idle -= 1
-        while (group := self._to_begin()) is not None:
-            if not _is_current(group.context):
-                self._add_runner(group)
-                return
-            waiting = self._begin(group)
-            if waiting is not None:
-                self._at_once = min(2 * self._at_once, self._seats)
-                group.running[waiting.at] = me
-                self._pump()
-                await self._go_on(waiting)
-                return
-            self._at_once = self._at_once + 1 >> 1
-            left -= 1
-            if self._idle or me.cancelling():
-                self._pump()
-                return
-            if not left or slice_[1]:
+        try:
+            while (waiting := self._until_one_waits(me)) is _NEXT_TURN:
                 self._idle += 1
                 await asyncio.sleep(0)
                 self._idle -= 1
-                left = _A_TURN
+            if waiting is not None:
+                group, at, task, work, asked, crosses = waiting
+                group.running[at] = me
+                try:
+                    value = await rest_of(work, asked)
+                    group.results[at] = to_host(self._meter, value) if crosses else value
+                except Exception as error:
+                    self._failed(group, task, error)
+                finally:
+                    del group.running[at]
+                    self._ended(group, task)
+        finally:
+            self._runners.discard(me)
+            self._pump()
+
+    def _until_one_waits(self, me: asyncio.Task[Any]) -> _Waiting | None:
+        """Run thunks; return the first that waits, ``None`` when others run the rest, or that the turn is over."""
+        left, slice_ = _A_TURN, self._meter.slice
+        while (group := self._to_begin()) is not None:
+            if not _is_current(group.context):
+                self._add_runner(group)
+                return None
+            waiting = self._begin(group)
+            if waiting is not None:
+                self._at_once = min(2 * self._at_once, self._seats)
+                if self._free > self._idle:
+                    self._pump()
+                return waiting
+            self._at_once = self._at_once + 1 >> 1
+            left -= 1
+            if self._idle or me.cancelling():
+                return None
+            if not left or slice_[1]:
+                return _NEXT_TURN
+        return None
 
     def _begin(self, group: Group) -> _Waiting | None:
         """Run a group's next thunk until it waits; return that, or ``None`` when it has ended."""
@@ -282,7 +291,7 @@ class Window:
                 except StopIteration as ended:
                     value = ended.value
                 else:
-                    return _Waiting(group, at, task, value, asked, crosses)
+                    return group, at, task, value, asked, crosses
             group.results[at] = to_host(self._meter, value) if crosses else value
         except Exception as error:
             self._failed(group, task, error)
@@ -291,19 +300,6 @@ class Window:
             raise
         self._ended(group, task)
         return None
-
-    async def _go_on(self, waiting: _Waiting) -> None:
-        """Run a thunk that waits to its end."""
-        group, at, task, work, asked, crosses = waiting
-        try:
-            value = await rest_of(work, asked)
-            group.results[at] = to_host(self._meter, value) if crosses else value
-        except Exception as error:
-            self._failed(group, task, error)
-        finally:
-            del group.running[at]
-            self._ended(group, task)
-            self._pump()
 
     def _ended(self, group: Group, task: Task) -> None:
         task.end()
