@@ -14,12 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ._errors import PlanloomError
+from ._plain_schemas import TYPES, is_plainly_right
+from ._plain_values import refuse_formless
+from ._plan_mistakes import PlanMistake
 from .questions import canonical_json
 
 if TYPE_CHECKING:  # it is slow to load, and most plans bring no schema
     from jsonschema import SchemaError
 
-__all__ = ["check_schema"]
+__all__ = ["check_schema", "judge_schema"]
 
 _REFERENCES = ("$ref", "$dynamicRef")
 # Below these stand values, not schemas.
@@ -28,8 +32,17 @@ _VALUES = frozenset({"const", "default", "enum", "examples"})
 _LETTERS = "a0 -._/"
 _LONGEST_TRIED = 26
 _SLOW_S = 0.02
-_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 _SAMPLES: tuple[Any, ...] = (None, "", 0, [], {})
+_IN_ITS_PLACE = "write what it stands for in its place"
+_MEND = "mend it there, or leave `schema` out: the answer is a text then"
+
+
+class _Refused(PlanMistake):
+    """Why a schema cannot judge answers: what is wrong, what to do, if there is something to say, and where."""
+
+    def __init__(self, message: str, hint: str = "", path: Sequence[object] = ()) -> None:
+        self.message, self.hint, self.path = message, hint, path
+        super().__init__(f"{message}; {hint}" if hint else message)
 
 
 def check_schema(schema: Mapping[str, Any]) -> None:
@@ -37,12 +50,31 @@ def check_schema(schema: Mapping[str, Any]) -> None:
 
     :raises ValueError: it cannot; the text says why. :raises Misuse: it has no canonical form.
     """
-    _check(canonical_json(schema))
+    refuse_formless("`schema`", schema)
+    try:
+        _check(canonical_json(schema))
+    except _Refused as refused:
+        raise ValueError(str(refused)) from refused
+
+
+def judge_schema(schema: Any) -> tuple[str, str, Sequence[object]] | None:
+    """Say of a schema that stands in a plan what :func:`check_schema` would raise, what to do, and at which keys."""
+    if schema is None or is_plainly_right(schema):
+        return None
+    try:
+        check_schema(schema)
+    except (ValueError, PlanloomError) as error:
+        cause = error.__cause__
+        if isinstance(cause, _Refused):
+            return cause.message, f"{cause.hint or _MEND}.", cause.path
+        return str(error), f"{_MEND}.", ()
+    return None
 
 
 @lru_cache(maxsize=64)  # a plan brings few, and brings each to many workers
 def _check(canonical: bytes) -> None:
     from jsonschema import Draft202012Validator, SchemaError
+    from referencing.exceptions import Unresolvable
 
     schema = json.loads(canonical)
     try:
@@ -55,16 +87,22 @@ def _check(canonical: bytes) -> None:
             Draft202012Validator(schema).is_valid(sample)
     except SchemaError as error:
         place = ".".join(map(str, error.absolute_path)) or "top level"
-        raise ValueError(f"`schema` is not a JSON Schema: {place}: {_fault(error)[:200]}") from error
+        message, hint = _fault(error)
+        raise _Refused(f"`schema` is not a JSON Schema: {place}: {message}", hint, [*error.absolute_path]) from error
     except RecursionError as error:
-        raise ValueError("`schema` refers to itself without end; say something between two references") from error
+        raise _Refused("`schema` refers to itself without end", "say something between two references") from error
+    except Unresolvable as error:
+        raise _Refused(f"`schema` refers to what is not in it: {str(error)[:200]}", _IN_ITS_PLACE) from error
+    except re.error as error:
+        message = f"the pattern {error.pattern!r} in `schema` is none that Python reads: {error.msg}"
+        raise _Refused(message, "write it as Python's `re` takes it") from error
 
 
-def _fault(error: SchemaError) -> str:
-    """Return what is wrong with a place in a schema; of a type JSON Schema says only that it is none."""
+def _fault(error: SchemaError) -> tuple[str, str]:
+    """Return what is wrong with a place in a schema, and what to write; of a type JSON Schema says only it is none."""
     if error.validator == "anyOf" and error.absolute_path and error.absolute_path[-1] == "type":
-        return f"{error.instance!r} is no type; write one of {', '.join(_TYPES)}, or a list of some"
-    return error.message
+        return f"{repr(error.instance)[:100]} is no type", f"write one of {', '.join(TYPES)}, or a list of some"
+    return error.message[:200], ""
 
 
 def _parts(schema: Any) -> Iterator[Mapping[str, Any]]:
@@ -91,9 +129,9 @@ def _check_pattern(pattern: str) -> None:
     for letter in sorted({*pattern, *_LETTERS}):
         for length in range(4, _LONGEST_TRIED):
             if _takes_long(judge, letter * length + "\0"):
-                raise ValueError(
-                    f"the pattern {pattern!r} in `schema` takes twice as long for each further `{letter}` of a text; "
-                    "let no repeated part repeat again inside itself"
+                raise _Refused(
+                    f"the pattern {pattern!r} in `schema` takes twice as long for each further `{letter}` of a text",
+                    "let no repeated part repeat again inside itself",
                 )
 
 
@@ -119,6 +157,5 @@ def _check_references(schema: Mapping[str, Any], parts: Sequence[Mapping[str, An
         try:
             resolver.lookup(reference)
         except exceptions.Unresolvable as error:
-            raise ValueError(
-                f"`schema` refers to `{reference}`, which is not in it; write what it stands for in its place"
-            ) from error
+            message = f"`schema` refers to `{reference}`, which is not in it"
+            raise _Refused(message, _IN_ITS_PLACE) from error

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from planlang import Call, Value, Vocabulary, Word
 
-from ._plain_values import as_json, as_text, refuse_formless
-from ._schemas import check_schema
+from ._plain_values import as_json, as_text
+from ._schemas import check_schema, judge_schema
 from ._signatures import signature_of
 from ._words_tasks import task_words
 from .runtime import RunHost, host_of
@@ -58,6 +58,7 @@ def _core_entries(roles: tuple[str, ...]) -> list[Word | Value]:
             choices={"model": roles},
             choice_nouns={"model": "model role"},
             aliases={"role": "model"},
+            judges={"schema": judge_schema},
         ),
         *task_words(),
         Word("phase", _phase, signature=signature_of(_phase_shape), doc="names the part of the plan that begins here"),
@@ -128,7 +129,6 @@ async def _agent(
 def _schema(schema: Mapping[str, Any] | None) -> Schema | None:
     if schema is None:
         return None
-    refuse_formless("`schema`", schema)
     check_schema(schema)
     return Schema(name="answer", shown=schema)
 

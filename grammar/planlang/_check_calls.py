@@ -11,6 +11,7 @@ from ._literals import grouped
 from ._near import listed, nearest
 from ._survey import Survey
 from ._vocabulary import Word
+from ._written import UNKNOWN, Written
 
 __all__ = ["check_calls"]
 
@@ -48,10 +49,11 @@ _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 def check_calls(survey: Survey) -> None:
     """Judge every call that names a word."""
+    written = Written(survey)
     for call in survey.all(n.Call):
         word = survey.word(call)
         if word is not None:
-            _Fit(survey, call, word).judge()
+            _Fit(survey, call, word, written).judge()
         elif isinstance(call.function, n.Name) and call.function.kind == n.WORD:
             name = call.function.id
             item = f"[{survey.text(call.args[0])}]" if len(call.args) == 1 and not call.keywords else ""
@@ -61,8 +63,8 @@ def check_calls(survey: Survey) -> None:
 class _Fit:
     """One call held against its word."""
 
-    def __init__(self, survey: Survey, call: n.Call, word: Word) -> None:
-        self.survey, self.call, self.word = survey, call, word
+    def __init__(self, survey: Survey, call: n.Call, word: Word, written: Written) -> None:
+        self.survey, self.call, self.word, self.written = survey, call, word, written
         self.parameters = word.signature.parameters
         self.given: dict[str, n.Node] = {}
         self.spread = any(isinstance(a, n.Starred) for a in call.args) or any(not k.name for k in call.keywords)
@@ -163,8 +165,10 @@ class _Fit:
             hint = f"give it one of: {listed(choices)}." if choices else "give it a text, or data such as a dict."
             self.survey.at("PL108", value, message, hint)
         elif parameter.name in self.word.choices:
-            for name in _named(self.survey, value):
+            for name in _named(self.survey, self.written, value):
                 self._choice(parameter.name, name)
+        elif parameter.name in self.word.judges:
+            self._judged(parameter.name, value)
 
     def _fitting(self, parameter: Parameter, value: n.Node, found: str, wanted: tuple[str, ...]) -> str:
         """Return how to give the value in a type that fits."""
@@ -183,6 +187,13 @@ class _Fit:
         if parameter.name in self.word.choices and found in ("list", "tuple", "set"):
             return f"give it one; for several, call `{self.word.name}` once for each."
         return self._called()
+
+    def _judged(self, parameter: str, value: n.Node) -> None:
+        known = self.written.value_of(value)
+        refused = self.word.judges[parameter](known) if known is not UNKNOWN else None
+        if refused is not None:
+            message, hint, path = refused
+            self.survey.at("PL126", self.written.part_at(value, path), message, hint)
 
     def _choice(self, parameter: str, value: n.Constant) -> None:
         choices = sorted(self.word.choices[parameter])
@@ -250,24 +261,23 @@ def _inlined(survey: Survey, node: n.Node) -> str:
     return f"{{{' ' * shown.startswith('{')}{shown}}}"
 
 
-def _named(survey: Survey, value: n.Node) -> list[n.Constant]:
+def _named(survey: Survey, written: Written, value: n.Node) -> list[n.Constant]:
     """Return the literal texts that ``value`` is or, as a loop's variable, goes through."""
+    value = written.stands_for(value)
     if isinstance(value, n.Constant):
         return [value] if isinstance(value.value, str) else []
     binding = survey.names.of.get(value) if isinstance(value, n.Name) else None
-    if binding is None or not isinstance(value, n.Name):
+    if binding is None or len(binding.writes) != 1:
         return []
-    if binding.is_parameter and len(binding.writes) == 1:
-        parameter = survey.parent.get(binding.writes[0])
-        if isinstance(parameter, n.Parameter) and isinstance(parameter.default, n.Name):
-            return _named(survey, parameter.default)
+    around = survey.parent.get(binding.writes[0])
+    if binding.is_parameter:
+        default = around.default if isinstance(around, n.Parameter) else None
+        return _named(survey, written, default) if isinstance(default, n.Name) else []
+    items = written.stands_for(around.iterable) if isinstance(around, n.For | n.Clause) else None
+    if not isinstance(items, n.ListDisplay | n.TupleDisplay):
         return []
-    if len(binding.writes) != 1:
-        return []
-    loop = survey.parent.get(binding.writes[0])
-    if isinstance(loop, n.For | n.Clause) and isinstance(loop.iterable, n.ListDisplay | n.TupleDisplay):
-        return [i for i in loop.iterable.items if isinstance(i, n.Constant) and isinstance(i.value, str)]
-    return []
+    texts = [written.stands_for(item) for item in items.items]
+    return [text for text in texts if isinstance(text, n.Constant) and isinstance(text.value, str)]
 
 
 def _kind(value: n.Node) -> str:

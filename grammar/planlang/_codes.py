@@ -1,6 +1,6 @@
 """The codes of problems and the page about each. A code never changes its meaning.
 
-PL001 to PL030: text and syntax. PL031 to PL064: Python that plans do not have. PL101 to PL124: names, words, tasks.
+PL001 to PL030: text and syntax. PL031 to PL064: Python that plans do not have. PL101 to PL126: names, words, tasks.
 PL201 onwards: advice, which never blocks a plan.
 """
 
@@ -209,6 +209,12 @@ PAGES: dict[str, Page] = {
         "What changes a value in place gives `None`.",
         "xs = [2, 1]\nx = len(xs.sort())",
         "xs = [2, 1]\nx = len(sorted(xs))",
+    ),
+    "PL126": Page(
+        "an argument that its word refuses",
+        _WORDS,
+        'x = agent("Is 7 prime?", schema={"type": "bool"})',
+        'x = agent("Is 7 prime?", schema={"type": "boolean"})',
     ),
     "PL201": Page(
         "result is not assigned on every way",

@@ -102,6 +102,8 @@ class Word(NamedTuple):
         read behind "cannot be named here: ", and what to do instead.
     :ivar choice_nouns: what such a name is called in messages, ``lens`` for example.
     :ivar aliases: other keyword spellings that are accepted with advice: ``{"role": "model"}``.
+    :ivar judges: for a parameter: is given what is written out for it in a plan, as plain data, and returns ``None`` or
+        what is wrong with it, what to do instead, and the keys and indexes that lead to it. It never raises.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Word(NamedTuple):
     barred: Mapping[str, Mapping[str, tuple[str, str]]] = _NONE
     choice_nouns: Mapping[str, str] = _NONE
     aliases: Mapping[str, str] = _NONE
+    judges: Mapping[str, Callable[[Any], tuple[str, str, Sequence[object]] | None]] = _NONE
 
 
 class Value(NamedTuple):

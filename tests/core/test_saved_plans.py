@@ -125,7 +125,7 @@ def test_the_limit_of_workers_is_the_runs(play: Play, plans: Path) -> None:
 def test_a_saved_plan_runs_no_other_saved_plan(play: Play, plans: Path) -> None:
     (plans / "inner.plan").write_text("result = 1\n")
     (plans / "outer.plan").write_text('result = plan("inner")\n')
-    outcome, _, events, _ = play('name = "outer"\nresult = plan(name)\n')
+    outcome, _, events, _ = play('name = "out" + "er"\nresult = plan(name)\n')
     assert (outcome.result, outcome.holes) == (None, 1)
     assert "one level deep" in events[-2].data["message"]
 
@@ -192,7 +192,7 @@ def test_a_saved_plan_that_does_not_pass_the_check_fails_its_caller_with_the_rea
 
 def test_a_name_that_is_worked_out_is_looked_up_when_the_plan_runs(play: Play, plans: Path) -> None:
     (plans / "known.plan").write_text("result = 1\n")
-    outcome, _, _, _ = play('name = "knwn"\nresult = plan(name)\n')
+    outcome, _, _, _ = play('name = "kn" + "wn"\nresult = plan(name)\n')
     assert "no saved plan is named `knwn`; did you mean `known`?" in str(outcome.error)
 
 

@@ -150,13 +150,13 @@ def test_a_function_is_logged_by_its_name(ran: Any) -> None:
 
 
 def test_a_schema_that_is_none_is_refused_before_anything_is_asked(ran: Any) -> None:
-    outcome, _, asked = ran('result = agent("q", schema={"type": "strange"})\n')
+    outcome, _, asked = ran('result = agent("q", schema=dict(type="strange"))\n')
     assert asked == []
     assert "`schema` is not a JSON Schema: type: 'strange' is no type; write one of array, boolean," in outcome.error
 
 
 def test_what_is_wrong_in_a_schema_is_named_with_its_place(ran: Any) -> None:
-    outcome, _, _ = ran('result = agent("q", schema={"properties": {"n": {"minimum": "0"}}})\n')
+    outcome, _, _ = ran('result = agent("q", schema=dict(properties={"n": {"minimum": "0"}}))\n')
     assert "`schema` is not a JSON Schema: properties.n.minimum: '0' is not of type 'number'" in outcome.error
 
 
@@ -165,15 +165,16 @@ def test_what_is_wrong_in_a_schema_is_named_with_its_place(ran: Any) -> None:
     [
         ('{"$ref": "http://127.0.0.1:1/answer"}', "refers to `http://127.0.0.1:1/answer`, which is not in it"),
         ('{"properties": {"a": {"$ref": "#/$defs/missing"}}}', "refers to `#/$defs/missing`"),
+        ('{"$id": "http://x/y", "$ref": "#/z"}', "refers to what is not in it: PointerToNowhere: '/z'"),
         ('{"$ref": "#"}', "refers to itself without end"),
         ('{"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}', "the pattern '^(a+)+$' in `schema`"),
     ],
-    ids=["elsewhere", "missing", "itself", "a pattern without end"],
+    ids=["elsewhere", "missing", "missing below an id", "itself", "a pattern without end"],
 )
 def test_a_schema_that_could_judge_no_answer_is_refused_before_anything_is_asked(
     ran: Any, schema: str, reason: str
 ) -> None:
-    outcome, _, asked = ran(f'result = agent("q", schema={schema})\n')
+    outcome, _, asked = ran(f'result = agent("q", schema=dict([*{schema}.items()]))\n')
     assert (outcome.status, asked) == ("failed", [])
     assert reason in outcome.error
 

@@ -98,6 +98,20 @@ def scanning(signature: inspect.Signature) -> Word:
     )
 
 
+def judged_schema(schema: Any) -> tuple[str, str, list[object]] | None:
+    """Say what is wrong with a schema; in these cases that is its type, or the type of one of its properties."""
+    if not isinstance(schema, dict):
+        return None
+    inner = schema.get("properties", {})
+    parts = [([], schema), *((["properties", name], part) for name, part in inner.items())]
+    for path, part in parts:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if isinstance(kind, str) and kind not in ("array", "boolean", "integer", "number", "object", "string"):
+            place = ".".join([*path, "type"])
+            return f"`schema` is not a JSON Schema: {place}: {kind!r} is no type", "write one.", [*path, "type"]
+    return None
+
+
 def runtime_words() -> list[Word]:
     agent = parameters(
         ("prompt", str, REQUIRED),
@@ -110,7 +124,7 @@ def runtime_words() -> list[Word]:
         ("phase", str, None),
     )
     return [
-        spending("agent", agent, "a worker's answer, or None"),
+        spending("agent", agent, "a worker's answer, or None")._replace(judges={"schema": judged_schema}),
         running("parallel", parameters(("thunks", ANY, REQUIRED)), "all values, in order"),
         running("pipeline", parameters(("items", ANY, REQUIRED), rest="stages"), "each item through all stages"),
         running("race", parameters(("thunks", ANY, REQUIRED)), "the first value"),
