@@ -7,9 +7,9 @@ from the earlier run.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -24,11 +24,11 @@ from ._worked_out import with_worked_out
 from .data_classes import frozen
 from .former import Former
 from .gates import Decision
-from .job import Job
+from .job import Job, books_of, is_unfinished
 from .jobs import PricedPlan, decide, estimate_key, price_plan, recalled_plan, require_roles
 from .money import Spent
 from .settings import Settings
-from .stores import RunRow
+from .stores import Books, RunRow, Store
 from .words import build_vocabulary
 
 if TYPE_CHECKING:
@@ -229,10 +229,30 @@ async def _kept_again(loom: Loom, row: RunRow, job: Job, status: str, reason: st
 
 def books_for(loom: Loom, job: Job) -> str:
     """Return the books of the job's next run: an unfinished one hands on its own, so that what it spent still counts
-    under the cap."""
-    unfinished = loom.unfinished(job)
-    kept = unfinished.budget if unfinished is not None else ""
-    return kept or f"job-{job.key}-{secrets.token_hex(3)}"
+    under the cap.
+
+    New ones are named after the run that came before: who else begins the same job in this moment names them so too,
+    and both have one budget.
+    """
+    while True:
+        newest = loom.newest(job)
+        if newest is not None and is_unfinished(newest):
+            return books_of(newest)
+        books = _new_books(loom.store, f"job-{job.key}-{newest.id}" if newest is not None else f"job-{job.key}")
+        # A run is stored before it spends anything: where one was not yet, the books that were used were of others.
+        if loom.newest(job) == newest:
+            return books
+
+
+def _new_books(store: Store, name: str) -> str:
+    """Return a name of new books: another one where books of that name were used, by runs that were let go since."""
+    names = chain([name], (f"{name}.{number}" for number in count(2)))
+    return next(name for name in names if not _were_used(store.books(name)))
+
+
+def _were_used(books: Books) -> bool:
+    """Whether something was paid from books that nobody pays from now."""
+    return bool(books.spent + books.uncertain) and not books.reserved
 
 
 def _roles(loom: Loom, proposal: Proposal) -> tuple[str, ...]:

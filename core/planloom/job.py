@@ -29,6 +29,7 @@ __all__ = [
     "cost_facts",
     "ending_of",
     "is_plan_fault",
+    "is_unfinished",
     "job_facts",
     "new_row",
     "plan_hash",
@@ -39,6 +40,7 @@ __all__ = [
 _BARE_BUDGET = 1_500 * MICRO
 _NOTHING = Spent()
 _ERROR_LENGTH = 2_000
+_UNFINISHED = ("created", "held", "running", "paused", "cancelled", "interrupted", "failed")
 _FAILED, _STOPPED = "the plan failed at line", "the plan was stopped at line"
 
 
@@ -187,6 +189,11 @@ def _fault_text(fault: Exception) -> str:
 def is_plan_fault(error: str | None) -> bool:
     """Return whether a run's error text says that its plan is at fault, which no further answer mends."""
     return error is not None and error.startswith((_FAILED, _STOPPED))
+
+
+def is_unfinished(row: RunRow) -> bool:
+    """Return whether a run did not come to an end, so that its job goes on with its books."""
+    return row.status in _UNFINISHED
 
 
 def plan_hash(source: str) -> str:

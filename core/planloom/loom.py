@@ -25,7 +25,7 @@ from .clients import ClientPlugin, ModelClient
 from .control import RunControl
 from .former import Former
 from .front_door import Mode
-from .job import Job, cost_facts, ending_of, new_row, plan_hash, run_id_of
+from .job import Job, cost_facts, ending_of, is_unfinished, new_row, plan_hash, run_id_of
 from .listeners import Listener
 from .money import Spent
 from .outcomes import Outcome
@@ -36,7 +36,6 @@ from .stores import RunRow, Store
 __all__ = ["Job", "Loom", "Outcome", "RunControl", "ending_of", "open_loom", "plan_hash", "run_id_of"]
 
 _NOTHING = Spent()
-_UNFINISHED = ("created", "held", "running", "paused", "cancelled", "interrupted", "failed")
 _RUNS_LOOKED_AT = 5
 
 
@@ -72,10 +71,15 @@ class Loom:
         if books.cap > cap:
             await self.store.set_cap(budget, cap)
 
+    def newest(self, job: Job) -> RunRow | None:
+        """Return the newest run of this very job, whatever became of it."""
+        rows = self.store.runs(1, job.key)
+        return rows[0] if rows else None
+
     def unfinished(self, job: Job) -> RunRow | None:
         """Return the newest run of this very job, if it did not come to an end."""
-        rows = self.store.runs(1, job.key)
-        return rows[0] if rows and rows[0].status in _UNFINISHED else None
+        newest = self.newest(job)
+        return newest if newest is not None and is_unfinished(newest) else None
 
     def recorded(self, job: Job, source: str) -> Mapping[str, Any]:
         """Return the journal of this job's unfinished run of the same plan under the same cap; else it is empty."""
