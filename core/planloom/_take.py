@@ -12,13 +12,13 @@ from planlang import Limits, PlanError, PlanFailed, PlanLimitError, Program
 from ._errors import RunAborted, Runaway, RunFailed, RunStopped
 from ._made_up import made_up
 from ._recorder import Recorder
+from ._stage_host import StageHost, said_of
 from .data_classes import frozen
 from .front_door import Asker
 from .job import plan_hash
 from .kits import KitWork
 from .money import Price, show_credits, show_enough
 from .plugins import Registry
-from .runtime import RunHost
 from .settings import MOST_TOKENS, Settings
 from .stand_ins import StandIn, StandInAnswer, identified, request_random
 from .tokens import estimate_text_tokens
@@ -47,7 +47,9 @@ class Take:
     :ivar price: in micro-credits; ``hedges`` what would come on top were each call sent a second time that may be.
     :ivar seconds: in virtual time.
     :ivar phases: workers by phase. :ivar roles: (workers, micro-credits) by role.
-    :ivar error: why the plan must not run, if so. :ivar repeated: labels of workers whose question another had asked.
+    :ivar error: why the plan must not run, if so.
+    :ivar failed: what tasks and saved plans failed on, and whether the plan alone is to blame.
+    :ivar repeated: labels of workers whose question another had asked.
     """
 
     agents: int
@@ -60,6 +62,7 @@ class Take:
     phases: Mapping[str, int]
     roles: Mapping[str, tuple[int, int]]
     error: str | None
+    failed: Mapping[str, bool]
     repeated: tuple[str, ...]
 
 
@@ -117,7 +120,7 @@ class Stage:
         self._slots = asyncio.Semaphore(_IN_FLIGHT)
         run_id = f"dry-{plan_hash(program.source)[:8]}"
         recorder = Recorder(run_id, None, (), loop.time)
-        host = RunHost(
+        host = StageHost(
             run_id,
             registry=self._registry,
             settings=self._settings,
@@ -152,6 +155,7 @@ class Stage:
             phases={phase.name: phase.started for phase in host.phases.all() if phase.started},
             roles=dict(self._roles),
             error=error,
+            failed=host.failed,
             repeated=tuple(dict.fromkeys(self._repeated)),
         )
 
@@ -253,7 +257,7 @@ def _kit_of(word: str, stand_ins: Mapping[str, StandIn]) -> StandIn | None:
 
 def _said(fault: Exception) -> str:
     if isinstance(fault, PlanFailed):
-        return f"line {fault.line}: {fault.kind}: {fault.detail}"
+        return said_of(fault)
     if isinstance(fault, PlanLimitError):
         return f"line {fault.line}: {fault.detail}"
     if isinstance(fault, Runaway):

@@ -8,7 +8,7 @@ different one each time, which it must survive; and once with all of them failin
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 import attrs
@@ -159,13 +159,18 @@ async def _rehearsed(take: _Played, source: str, takes: int | None, with_failure
     broken = next((row for row in rows if row.error is not None), None)
     if broken is not None:
         return _refused(broken, f"rehearsal: {broken.error}")
+    always = {said: mistake for said, mistake in first.failed.items() if all(said in row.failed for row in rows)}
+    mistakes = [said for said, mistake in always.items() if mistake]
+    if mistakes:
+        return _refused(first, f"rehearsal: {mistakes[0]}")
     if not with_failures:
         return _summary(rows, ())
     for number, fails in enumerate(_failures(first.agents)):
         shaky = await take(1_000 + number, fails)
         if shaky.error is not None:
             return _refused(first, f"rehearsal with a quarter of the workers failing: {_explained(shaky.error)}")
-    return _summary(rows, (*_advice(first, await take(2_000, _everyone)), *_hedges_told(rows)))
+    advice = _advice(first, await take(2_000, _everyone))
+    return _summary(rows, (*_always_failing(always), *advice, *_hedges_told(rows)))
 
 
 def _nobody(number: int, request: WorkerRequest) -> bool:
@@ -219,6 +224,11 @@ def _advice(first: Take, all_failing: Take) -> tuple[str, ...]:
     if all_failing.error is not None:
         advice.append(f"{BREAKS_WHEN_ALL_FAIL}: {_explained(all_failing.error)}")
     return tuple(advice)
+
+
+def _always_failing(always: Iterable[str]) -> list[str]:
+    """Say what tasks fail on whatever their workers answer: the run would ask them, and have nothing of it."""
+    return [f"in every rehearsal this fails and gives None: {said}" for said in always][:4]
 
 
 def _hedges_told(rows: list[Take]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from planlang import compile as compile_program
 
 from ._errors import ConfigurationError, Misuse, did_you_mean
 from ._given_files import text_of
+from ._plan_mistakes import PlanMistake
 from ._signatures import signature_of
 from .kits import Kit, SavedPlan
 from .runtime import host_of
@@ -142,7 +143,8 @@ class SavedPrograms:
         """
         if name not in self._programs:
             if name not in self._plans:
-                raise ValueError(f"no saved plan is named `{name}`; {did_you_mean(name, self._plans)}")
+                known = did_you_mean(name, self._plans)
+                raise ValueError(f"no saved plan is named `{name}`; {known}") from PlanMistake()
             assert self.vocabulary is not None, "the vocabulary is given before any plan runs"
             self._programs[name] = _compiled(self._plans[name], self.vocabulary)
         return self._programs[name]
@@ -150,12 +152,17 @@ class SavedPrograms:
     async def _run(self, call: Call, /, name: str, **args: Any) -> Any:
         program = self.program(name)
         host = host_of(call)
-        with host.saved_plan(call, args) as inner:
-            try:
-                return (await program.run(args, host=inner)).result
-            except PlanFailed as error:
-                host.saved_plan_failed(call, name, error)
-                return None
+        try:
+            with host.saved_plan(call, args) as inner:
+                try:
+                    return (await program.run(args, host=inner)).result
+                except PlanFailed as error:
+                    host.saved_plan_failed(call, name, error)
+                    return None
+        except RuntimeError as error:
+            if isinstance(error, RecursionError):
+                raise
+            raise RuntimeError(str(error)) from PlanMistake(because=error)  # a saved plan that runs another one
 
 
 def _line_of_call(source: str) -> int | None:
@@ -189,4 +196,5 @@ def _compiled(plan: SavedPlan, vocabulary: Vocabulary) -> Program:
         shown = "; ".join(
             f"line {p.line}: {p.message}" for p in error.problems[:_PROBLEMS_SHOWN] if p.severity == "problem"
         )
-        raise ValueError(f"the saved plan `{plan.name}` does not pass the check: {shown}") from error
+        said = f"the saved plan `{plan.name}` does not pass the check: {shown}"
+        raise ValueError(said) from PlanMistake(because=error)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from planlang import Call, Value, Vocabulary, Word
 
 from ._plain_values import as_json, as_text
+from ._plan_mistakes import PlanMistake
 from ._schemas import check_schema, judge_schema
 from ._signatures import signature_of
 from ._words_tasks import task_words
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from .plugins import Registry
     from .settings import Settings
 
-__all__ = ["build_vocabulary", "signature_of"]
+__all__ = ["PlanMistake", "build_vocabulary", "signature_of"]
 
 
 def build_vocabulary(registry: Registry, settings: Settings, kits: Sequence[Kit]) -> Vocabulary:

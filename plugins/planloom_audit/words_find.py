@@ -9,7 +9,7 @@ from typing import Any
 from planlang import Call, Word
 from planloom.kits import Prompt
 from planloom.runtime import host_of
-from planloom.words import signature_of
+from planloom.words import PlanMistake, signature_of
 from planloom.workers import Conversation, WorkerRequest
 from planloom_code import Finding, dedupe
 
@@ -36,7 +36,7 @@ def find_words(prompt: Prompt, lenses: Mapping[str, Lens], roles: tuple[str, ...
 
     async def scan(call: Call, shard: Any, lens: str = "general", sample: int = 0, model: str = "worker") -> Any:
         if lens not in lenses:
-            raise ValueError(f"no lens is named `{lens}`; there are: {', '.join(sorted(lenses))}")
+            raise ValueError(f"no lens is named `{lens}`; there are: {', '.join(sorted(lenses))}") from PlanMistake()
         return await _scan(call, prompt, lenses[lens], names_of(shard, "scan"), sample, model, wide=wide)
 
     return [

@@ -9,7 +9,7 @@ from typing import Any
 from planlang import Call, Word
 from planloom.runtime import host_of
 from planloom.tokens import estimate_text_tokens
-from planloom.words import signature_of
+from planloom.words import PlanMistake, signature_of
 from planloom.workers import Conversation, WorkerRequest
 from planloom_code import Finding
 
@@ -33,7 +33,8 @@ def judge_words(skeptics: Mapping[str, Skeptic], roles: tuple[str, ...]) -> list
 
     async def check(call: Call, batch: Any, sample: int = 0, model: str = "judge", skeptic: str = "doubter") -> Any:
         if skeptic not in skeptics:
-            raise ValueError(f"no skeptic is named `{skeptic}`; there are: {', '.join(sorted(skeptics))}")
+            known = ", ".join(sorted(skeptics))
+            raise ValueError(f"no skeptic is named `{skeptic}`; there are: {known}") from PlanMistake()
         findings = findings_of(call, batch, "check")
         host_of(call).if_task_fails(call, lambda: audit_run(call).verdicts_lost(findings))
         verdicts: list[dict[str, Any]] = []
