@@ -82,7 +82,7 @@ class Call:
 
     :param turn: holds a slot. :param grant: reserves anew, when an attempt took its reservation with it.
     :ivar answer: its reply, or why there is none; for one who waits, by whom it may be cancelled.
-    :ivar is_cut: it was ended by :meth:`cut`. :ivar paid: the price of its answer, once that is settled.
+    :ivar is_cut: it was ended by :meth:`cut`. :ivar settled: its answer as it is stored, once it is.
     """
 
     __slots__ = (
@@ -105,7 +105,7 @@ class Call:
         "_waited_s",
         "answer",
         "is_cut",
-        "paid",
+        "settled",
         "task",
     )
 
@@ -133,7 +133,7 @@ class Call:
         self._asking = False  # from the request until its answer is committed, or it brought none
         self._closing = False
         self._deserted = self.is_cut = False
-        self.paid = 0
+        self.settled: Reply | None = None
         self.answer: asyncio.Future[Reply] = at.loop.create_future()
         self.task = at.loop.create_task(self._run())
 
@@ -252,8 +252,8 @@ class Call:
         call_id, store = self._open, self._at.store
         version = await self._at.disk.keep(lambda: store.settle(call_id, reply), locked_too=True)
         self._open = None
-        self.paid = reply.price
-        return reply.stored_as(version)
+        settled = self.settled = reply.stored_as(version)
+        return settled
 
     async def _close(self) -> None:
         """Close a call that brought no answer (free, or charged at its worst price when it may have been billed), and

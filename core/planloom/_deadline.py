@@ -3,6 +3,9 @@
 ``asyncio.timeout`` makes a timer for each limit, and a new one each time its end is moved, which a call does with each
 piece of its answer. Here the limits of an event loop share one timer. It goes off when the earliest of them was to end,
 looks which ones have ended, and is set to the earliest of the others.
+
+A timer that goes off late tells of a process that did not run: one that was suspended, or that had much to do. What came
+meanwhile waits to be read, and is no later than it would have been: so the limits hold for a second more.
 """
 
 from __future__ import annotations
@@ -14,6 +17,9 @@ from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary, ref
 
 __all__ = ["Deadline"]
+
+_LATE_S = 0.1
+_TO_READ_S = 1.0
 
 
 class Deadline:
@@ -64,7 +70,7 @@ class _Watch:
     :ivar looks_at: when the timer goes off; for ever after while there is none.
     """
 
-    __slots__ = ("_timer", "looks_at", "loop", "open")
+    __slots__ = ("_looks_again", "_timer", "looks_at", "loop", "open")
     newest: ClassVar[_Watch | None] = None  # of the loop that runs, nearly always
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -72,6 +78,7 @@ class _Watch:
         self.open: set[Deadline] = set()
         self.looks_at = math.inf
         self._timer: asyncio.TimerHandle | None = None
+        self._looks_again = False
 
     def remove(self, deadline: Deadline) -> None:
         self.open.discard(deadline)
@@ -86,8 +93,13 @@ class _Watch:
         self._timer, self.looks_at = asyncio.get_running_loop().call_at(at, self._look), at
 
     def _look(self) -> None:
-        now, self._timer, self.looks_at = self.looks_at, None, math.inf
-        ended = [deadline for deadline in self.open if deadline.at <= now]
+        due, self._timer, self.looks_at = self.looks_at, None, math.inf
+        now = asyncio.get_running_loop().time()
+        self._looks_again = not self._looks_again and now - due > _LATE_S
+        if self._looks_again:
+            self.look_at(now + _TO_READ_S)
+            return
+        ended = [deadline for deadline in self.open if deadline.at <= due]
         self.open.difference_update(ended)
         if self.open:
             self.look_at(min(deadline.at for deadline in self.open))

@@ -286,8 +286,6 @@ class FrontDoor:
             )
             raise
         self._land(fingerprint, reply)
-        if self._mode == "refresh" and reply.version is not None:
-            self._recall.use(fingerprint, reply.version)  # a run asks again once
         return reply
 
     def _land(self, fingerprint: str, reply: Reply | None, error: ModelError | None = None) -> None:
@@ -345,10 +343,14 @@ class FrontDoor:
         del self._calls[call.task]
         # Who was let through as the run ended sent nothing.
         self.asked -= not call.was_sent
-        self.paid += call.paid
-        if call.paid:
+        settled = call.settled
+        if settled is not None:
             fingerprint = call.question.fingerprint
-            self._unclaimed[fingerprint] = self._unclaimed.get(fingerprint, 0) + call.paid
+            self.paid += settled.price
+            if settled.price:
+                self._unclaimed[fingerprint] = self._unclaimed.get(fingerprint, 0) + settled.price
+            if self._mode == "refresh" and settled.version is not None:
+                self._recall.use(fingerprint, settled.version)  # a run asks again once, whoever waits for it
         self._line.freed()
 
     async def _grant(self, errand: Errand, turn: Turn) -> Granted | Answered:

@@ -96,6 +96,23 @@ def test_refresh_asks_again_once_a_run(tmp_path: Path) -> None:
     with_mode(tmp_path, "refresh", scenario)
 
 
+def test_what_a_refresh_asked_for_a_worker_that_left_is_not_asked_again(tmp_path: Path) -> None:
+    async def scenario(door: Doorway, server: LoopbackServer) -> None:
+        server.answer = lambda request: echo(request).after(0.2)
+        leaving = asyncio.ensure_future(door.ask("a"))
+        while not server.total:
+            await asyncio.sleep(0.01)
+        staying = asyncio.ensure_future(door.ask("a"))
+        await asyncio.sleep(0.05)
+        leaving.cancel()
+        assert (await staying).text == "ok: a"
+        later = await door.ask("a")
+        assert (later.cached, server.total) == (True, 1)
+        assert door.store.money("run") == {"calls": 3, "spent": 600_000, "uncertain": 0, "reserved": 0}
+
+    with_mode(tmp_path, "refresh", scenario)
+
+
 def test_refresh_asks_again_and_the_newest_answer_is_told_from_then_on(tmp_path: Path) -> None:
     async def scenario(door: Doorway, server: LoopbackServer) -> None:
         assert not (await door.ask("a")).cached

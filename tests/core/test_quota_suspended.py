@@ -38,7 +38,7 @@ class Account:
 @contextmanager
 def suspended(store: Path, server: LoopbackServer) -> Iterator[subprocess.Popen[str]]:
     """Give a process all of whose calls were refused, and that is suspended since longer than its lease."""
-    script = Path(__file__).with_name("used_up_process.py")
+    script = Path(__file__).with_name("suspended_process.py")
     command = [sys.executable, str(script), str(store), server.url, str(QUESTIONS)]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
