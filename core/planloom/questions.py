@@ -81,26 +81,18 @@ def _partless(message: Message) -> str:
     return f'{{"parts":[],"role":{_quoted(message.role)}}}'
 
 
-def _spliced(around: tuple[str, bytes], messages: tuple[Message, ...], sample: tuple[int, int]) -> bytes:
+def _spliced(around: tuple[str, str], messages: tuple[Message, ...], sample: tuple[int, int]) -> bytes:
     """Canonical JSON sorts its keys, so that ready-made parts of it can be put in where they belong."""
     before, behind = around
     one = len(messages) == 1
     heads = _message_head(messages[0]) if one else ",".join([_message_head(message) for message in messages])
-    return _utf8(before + heads) + behind + _canonical_sample(sample) + b"}"
-
-
-def _utf8(head: str) -> bytes:
+    run, own = sample
+    exact = type(run) is int and type(own) is int and max(abs(run), abs(own)) < _LARGEST_EXACT
+    drawn = f"[{run},{own}]" if exact else canonical_json([run, own]).decode("utf-8")
     try:
-        return head.encode("utf-8")
+        return f"{before}{heads}{behind}{drawn}}}".encode()
     except UnicodeEncodeError as error:
         raise Misuse(f"the question names what holds a lone surrogate, which cannot be sent: {error}") from error
-
-
-def _canonical_sample(sample: tuple[int, int]) -> bytes:
-    run, own = sample
-    if type(run) is int and type(own) is int and max(abs(run), abs(own)) < _LARGEST_EXACT:
-        return b"[%d,%d]" % sample
-    return canonical_json(list(sample))
 
 
 class Part:
@@ -119,9 +111,13 @@ class Part:
     @property
     def digest(self) -> str:
         """SHA-256 of the text, in hex."""
-        if self._digest is None:
-            self._digest = text_digest(self.text)
-        return self._digest
+        known = self._digest
+        if known is None:
+            try:
+                known = self._digest = hashlib.sha256(self.text.encode("utf-8")).hexdigest()
+            except UnicodeEncodeError:
+                return text_digest(self.text)  # which says what is wrong with it
+        return known
 
     @property
     def is_hashed(self) -> bool:
@@ -160,10 +156,8 @@ LONG_CHARACTERS = 16_384
 _long_parts: WeakValueDictionary[str, Part] = WeakValueDictionary()
 
 
-def _part_of(text: str) -> Part:
-    """Return a part of this text; of a long one the same part as long as anybody holds it, to be hashed once."""
-    if len(text) <= LONG_CHARACTERS:
-        return Part(text)
+def _long_part(text: str) -> Part:
+    """Return a part of a long text, the same one as long as anybody holds it, to be hashed once."""
     known = _long_parts.get(text)
     if known is None:
         known = _long_parts[text] = Part(text)
@@ -172,7 +166,11 @@ def _part_of(text: str) -> Part:
 
 def message_of(role: str, *texts: Part | str) -> Message:
     """Return a message of these texts; empty ones are left out."""
-    parts = [text if isinstance(text, Part) else _part_of(text) for text in texts if text]
+    parts = [
+        text if isinstance(text, Part) else Part(text) if len(text) <= LONG_CHARACTERS else _long_part(text)
+        for text in texts
+        if text
+    ]
     return Message(role, tuple(parts))
 
 
@@ -182,7 +180,7 @@ class Parameters(Mapping[str, Any]):
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
         self._canonical: bytes | None = None
-        self._around: dict[tuple[str, str], tuple[str, bytes]] = {}
+        self._around: dict[tuple[str, str], tuple[str, str]] = {}
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
@@ -207,16 +205,17 @@ class Parameters(Mapping[str, Any]):
             self._canonical = canonical_json(self._values)
         return self._canonical
 
-    def around(self, endpoint: str, model: str) -> tuple[str, bytes]:
-        """Return what canonical JSON of a question with these parameters has before its messages and behind them;
-        worked out once for each endpoint and model.
+    def around(self, endpoint: str, model: str) -> tuple[str, str]:
+        """Return what canonical JSON of a question with these parameters has before its messages, and behind them up to
+        its sample; worked out once for each endpoint and model.
 
         :raises Misuse: one of them holds what canonical JSON has no form for.
         """
         known = self._around.get((endpoint, model))
         if known is None:
             before = f'{{"endpoint":{_quoted(endpoint)},"key_version":{KEY_VERSION},"messages":['
-            behind = _utf8(f'],"model":{_quoted(model)},"parameters":') + self.canonical + b',"sample":'
+            parameters = self.canonical.decode("utf-8")
+            behind = f'],"model":{_quoted(model)},"parameters":{parameters},"sample":'
             known = self._around[endpoint, model] = (before, behind)
         return known
 
