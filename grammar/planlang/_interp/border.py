@@ -66,10 +66,12 @@ def to_host(meter: Meter, value: Any) -> Any:
         plain = value
     else:
         plain, size = _copy_out(meter, value, functions=True)
-    meter.bytes_to_host += size
-    if meter.bytes_to_host > meter.limits.bytes_to_host:
-        raise LimitHitError("bytes_to_host", meter.bytes_to_host, meter.limits.bytes_to_host)
-    _fits_one_text(meter, size)
+    limits = meter.limits
+    sent = meter.bytes_to_host = meter.bytes_to_host + size
+    if sent > limits.bytes_to_host:
+        raise LimitHitError("bytes_to_host", sent, limits.bytes_to_host)
+    if size > limits.text_length:
+        _fits_one_text(meter, size)
     return plain
 
 
@@ -175,9 +177,11 @@ def from_host(task: Task, value: Any, counted: bool = True) -> Any:
     """
     meter = task.meter
     kind = type(value)
-    if kind in SCALARS:
-        size = len(value) if kind is str else ITEM_BYTES
-        copy = _scalar_in(meter, value)
+    if kind is str:
+        size, copy = len(value), value
+        meter.text_of(size, wide=not value.isascii())
+    elif kind in SCALARS:
+        size, copy = ITEM_BYTES, _scalar_in(meter, value)
     else:
         copying = _copying_in(task, value)
         try:
@@ -186,7 +190,9 @@ def from_host(task: Task, value: Any, counted: bool = True) -> Any:
         except StopIteration as copied:
             copy, size = copied.value
     if counted:
-        _count_received(meter, size)
+        received = meter.bytes_from_host = meter.bytes_from_host + size
+        if received > meter.limits.bytes_from_host:
+            raise LimitHitError("bytes_from_host", received, meter.limits.bytes_from_host)
     return copy
 
 

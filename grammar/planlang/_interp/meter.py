@@ -193,8 +193,12 @@ class Meter:
         """
         if length > self.limits.text_length:
             raise LimitHitError("text_length", length, self.limits.text_length)
-        self.work(length >> 7)
-        self.store(TEXT_BYTES + (length * 4 if wide else length + (length * 3 >> 3)))
+        left = self.slice[0] = self.slice[0] - (length >> 7)
+        if left < 0:
+            self.refill()
+        left = self.bytes[0] = self.bytes[0] - (TEXT_BYTES + (length * 4 if wide else length + (length * 3 >> 3)))
+        if left < 0:
+            raise self.memory_error()
 
     def key_text(self, length: int) -> None:
         """Charge a text as a key: it is hashed, and read to its end where an equal key is there already."""

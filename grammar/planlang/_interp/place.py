@@ -82,9 +82,10 @@ class Place:
     @property
     def path(self) -> str:
         """The address of this call in the plan; a word that neither waits nor spends has its task's."""
-        if self.number is None:
-            return self.task.path
-        return f"{self.task.path}.{self.number}" if self.task.path else str(self.number)
+        number, above = self.number, self.frame[0].path
+        if number is None:
+            return str(above)
+        return f"{above}.{number}" if above else str(number)
 
     @property
     def line(self) -> int:
@@ -99,7 +100,8 @@ class Place:
     @property
     def scope(self) -> dict[str, object]:
         """Values that belong to the calling task."""
-        return self.task.scope
+        scope: dict[str, object] = self.frame[0].scope
+        return scope
 
     def child(self, frame: Frame) -> Place:
         """Return the place that a host's own thunk is called with; the frame is that of its task, started here."""

@@ -118,7 +118,7 @@ class WordCalls:
         async def enter_waiting(frame: Frame, values: Sequence[Any]) -> Any:
             try:
                 value = begin(frame, values)
-                if type(value) is CoroutineType or inspect.isawaitable(value):
+                if type(value) is CoroutineType or (type(value) not in SCALARS and inspect.isawaitable(value)):
                     value = await value
                 if steps[1]:
                     await turn()
@@ -179,7 +179,7 @@ class WordCalls:
                 place.number = number = task.calls
                 task.calls = number + 1
                 value = call(place, given)
-                if type(value) is CoroutineType or inspect.isawaitable(value):
+                if type(value) is CoroutineType or (type(value) not in SCALARS and inspect.isawaitable(value)):
                     value = await value
                 if steps[1]:
                     await turn()
