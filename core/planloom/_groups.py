@@ -111,7 +111,7 @@ class Group:
     def began(self) -> None:
         """Note that one more task has begun."""
         self._to_begin -= 1
-        self.outermost.all_to_begin -= 1
+        (self._around or self).all_to_begin -= 1
 
     def over(self) -> None:
         """Note that no more tasks begin."""

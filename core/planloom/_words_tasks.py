@@ -100,9 +100,8 @@ class _Beginning(Sequence[Function | Thunk]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Function | Thunk]: ...
     def __getitem__(self, index: int | slice) -> Function | Thunk | Sequence[Function | Thunk]:
-        if isinstance(index, slice):
-            return self._thunks[index]
-        self._group.began()
+        if type(index) is int:
+            self._group.began()
         return self._thunks[index]
 
 

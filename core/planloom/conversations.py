@@ -48,6 +48,7 @@ class ModelWorkers:
         self._json_modes = json_modes or JsonModes()
         self._hashing = asyncio.Lock()
         self._kinds: dict[tuple[str, bytes | None, str], Questions] = {}
+        self._plain_kinds: dict[str, Questions] = {}
 
     async def perform(self, request: WorkerRequest, asker: Asker) -> Performed:
         """Return what the worker brings back; a failure is a value with an error.
@@ -70,15 +71,13 @@ class ModelWorkers:
         """
         if len(former.versions) != 1 or len(former.fingerprints) != 1:
             return None
+        fingerprint = former.fingerprints[0]
         try:
-            role = self._settings.role(request.role)
-            kind, messages = self._asked(request, role, self._mode(role, request.schema))
-            if _has_long_work(messages):
+            if self._fingerprint(request) != fingerprint:
                 return None
-            fingerprint = kind.fingerprint(messages, (self._run_number, request.sample))
         except PlanloomError:
             return None
-        reply = self._door.recalled(fingerprint, former.versions[0]) if fingerprint == former.fingerprints[0] else None
+        reply = self._door.recalled(fingerprint, former.versions[0])
         if reply is None:
             return None
         value: Any = reply.text
@@ -89,6 +88,24 @@ class ModelWorkers:
             value = reading.value
         self._door.reused += 1
         return value, reply
+
+    def _fingerprint(self, request: WorkerRequest) -> str | None:
+        """Return the fingerprint of a request's question; ``None`` where it takes long to hash.
+
+        :raises PlanloomError: it cannot be asked.
+        """
+        if request.schema is not None:
+            role = self._settings.role(request.role)
+            kind, messages = self._asked(request, role, self._mode(role, request.schema))
+        else:
+            kind = self._plain_kinds.get(request.role) or self._plain_kind(request.role)
+            messages = request.build().messages()
+        return None if _has_long_work(messages) else kind.fingerprint(messages, (self._run_number, request.sample))
+
+    def _plain_kind(self, name: str) -> Questions:
+        """Return what all questions of a role have in common that may be answered in any form."""
+        kind = self._plain_kinds[name] = self._kind(self._settings.role(name), None, "")
+        return kind
 
     async def _converse(self, request: WorkerRequest, role: RoleSettings, talk: _Talk, asker: Asker) -> Performed:
         schema, doorstep = request.schema, self._door.doorstep

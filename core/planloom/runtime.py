@@ -10,44 +10,37 @@ in the task's scope, what belongs to a group of tasks is let go with it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import attrs
 
 from planlang import Call, PlanFailed
 
 from ._errors import JournalDiverged, Misuse, Runaway, RunFailed
 from ._groups import Group
 from ._lacks import Lacks
-from ._one_worker import OneWorker, label_of
 from ._phases import NO_PHASE, Phase, Phases
-from .former import worker_address
+from ._roster import Perform, Recall, Roster, Scope, count_in
 from .money import credits_of
-from .workers import Asker, Performed, WorkerRequest
 
 if TYPE_CHECKING:
     from ._recorder import Recorder
     from .plugins import Registry
-    from .questions import Reply
     from .settings import Settings
     from .stores import ThreadTrace
+    from .workers import WorkerRequest
 
 __all__ = ["Perform", "Recall", "RunHost", "host_of"]
 
-Scope = dict[str, object]
-Perform = Callable[[WorkerRequest, Asker], Awaitable[Performed]]
-Recall = Callable[[WorkerRequest, "ThreadTrace"], "tuple[Any, Reply] | None"]
 S = TypeVar("S")
 
 _EVENT_TEXT_LENGTH = 500
 # Keys of a task's scope: the phase it is in and the path of the task that entered it, the group it runs in, and the
-# last place there that workers were started at or a journal entry was written for, with how many.
+# last place there that a journal entry was written for, with how many.
 _PHASE = "phase"
 _GROUP = "group"
-_WORKERS = "workers"
 _ENTRIES = "entries"
 
 
@@ -56,16 +49,6 @@ def host_of(call: Call) -> RunHost:
     host = call.host
     assert isinstance(host, RunHost), "core and kit words run only inside a run"
     return host
-
-
-@attrs.define
-class _Totals:
-    """What a run and the saved plans inside it count together."""
-
-    workers: int = 0
-    newest_thread: int = 0
-    full_price: int = 0
-    saved_plans: int = 0
 
 
 class RunHost:
@@ -107,13 +90,21 @@ class RunHost:
         self.lacks = Lacks()
         self.undecided: list[dict[str, Any]] = []
         self._recorder = recorder
-        self._perform, self._recall = perform, recall
+        self._roster = Roster(
+            run_id,
+            settings,
+            recorder,
+            self.lacks,
+            perform=perform,
+            recall=recall,
+            threads=threads or {},
+            newest_thread=newest_thread,
+        )
         self._budget_left = budget_left
         self._states = states
         self._journal = journal
         self._recorded = recorded or {}
-        self._threads = dict(threads or {})
-        self._totals = _Totals(newest_thread=newest_thread)
+        self._saved_plans = 0
         # Of a saved plan inside this one: where it was called, and what its tasks inherit from there.
         self._prefix = ""
         self._outer: Mapping[str, object] = {}
@@ -140,79 +131,18 @@ class RunHost:
 
         :raises RunAborted: the run must end, or the plan asked for twice the workers that a run may have.
         """
-        scope, place = call.scope, self._prefix + call.path
-        phase = self._phase_for(scope, request)
-        address = worker_address(place, _count_in(scope, _WORKERS, place))
-        self._totals.workers += 1
-        former = self._threads.pop(address, None)
-        if former is not None and former.status == "done" and self._totals.workers <= self.settings.workers:
-            known = self._recalled(scope, request, phase, former)
-            if known is not None:
-                return known[0]
-        thread = self._new_thread() if former is None else former.id
-        worker = OneWorker(self.run_id, self._recorder, request, phase, thread, place, former)
-        if self._totals.workers > self.settings.workers:
-            self._lost(scope, place)
-            return self._drop(request, worker)
-        try:
-            performed = await worker.perform(self._perform)
-        finally:
-            group = self._group(scope)
-            if group is not None and worker.ended_at is not None:
-                group.worker_ended(scope, worker.ended_at)
-        self._totals.full_price += performed.full_price
-        if performed.error is not None:
-            self.lacks.worker(request.label or request.word, performed.error)
-            self._lost(scope, place)
-        return performed.value
+        value = self.begin(call, request)
+        return await value if type(value) is CoroutineType else value
 
-    def _recalled(
-        self, scope: Scope, request: WorkerRequest, phase: Phase, former: ThreadTrace
-    ) -> tuple[Any, Reply] | None:
-        """Return what a worker came to at an earlier start, counted, where its stored row holds and nobody need hear.
-
-        The ledger, and not the row, says what it came to, and the question is made anew to be compared.
-        """
-        recorder = self._recorder
-        if recorder.keeps:
-            if former.phase != phase.name or former.label != label_of(request):
-                return None
-        elif not recorder.is_silent:
-            return None
-        known = self._recall(request, former)
-        if known is not None:
-            reply = known[1]
-            phase.recall(reply)
-            self._totals.full_price += reply.price
-            group = self._group(scope)
-            if group is not None:
-                group.worker_ended(scope, recorder.lasted())
-        return known
-
-    def _phase_for(self, scope: Scope, request: WorkerRequest) -> Phase:
-        if request.phase is not None:
+    def begin(self, call: Call, request: WorkerRequest) -> Any:
+        """Return what :meth:`work` would, at once where an earlier start of the run knows it, else as a coroutine."""
+        scope = call.scope
+        if request.phase is None:
+            phase = self._phase(scope)
+        else:
             self._open_phase(request.phase)
-            return self.phases.get(request.phase, 0.0)
-        return self._phase(scope)
-
-    def _new_thread(self) -> str:
-        self._totals.newest_thread += 1
-        return f"{self.run_id}/t{self._totals.newest_thread:03d}"
-
-    def _drop(self, request: WorkerRequest, worker: OneWorker) -> None:
-        limit = self.settings.workers
-        worker.drop(limit)
-        self.lacks.add("worker", request.label or request.word, f"dropped: beyond {limit} workers")
-        if self._totals.workers > 2 * limit:
-            raise Runaway(
-                f"the plan asked for {self._totals.workers} workers, twice the limit of {limit} a run; bound its "
-                "loops, or raise `limits.workers` in the configuration"
-            )
-
-    def _lost(self, scope: Scope, place: str) -> None:
-        group = self._group(scope)
-        if group is not None:
-            group.answer_lost(place)
+            phase = self.phases.get(request.phase, 0.0)
+        return self._roster.begin(request, self._prefix + call.path, scope, phase, self._group(scope))
 
     # --- what the core's words do
 
@@ -242,7 +172,7 @@ class RunHost:
         place = self.journal_place(call)
         value = self.recorded(place, "budget")
         if value is None:
-            value = round(credits_of(max(0, self._budget_left(self._totals.full_price))), 2)
+            value = round(credits_of(max(0, self._budget_left(self._roster.full_price))), 2)
         self.record(place, "budget", value)
         return float(value)
 
@@ -254,7 +184,7 @@ class RunHost:
         path = self._prefix + call.path
         if call.path and call.path.count(".") % 2 == 0:
             return path
-        return f"{path}:{_count_in(call.scope, _ENTRIES, path)}"
+        return f"{path}:{count_in(call.scope, _ENTRIES, path)}"
 
     def recorded(self, place: str, word: str) -> Any:
         """Return what the word returned there at an earlier start of this run, or ``None``.
@@ -326,8 +256,8 @@ class RunHost:
         """
         if self._prefix:
             raise RuntimeError("a saved plan cannot run another one: plan() works one level deep; put its steps here")
-        self._totals.saved_plans += 1
-        if self._totals.saved_plans > self.settings.workers:
+        self._saved_plans += 1
+        if self._saved_plans > self.settings.workers:
             raise Runaway(
                 f"the plan started more than {self.settings.workers} saved plans, the limit of workers a run; bound "
                 "its loops, or raise `limits.workers` in the configuration"
@@ -360,7 +290,7 @@ class RunHost:
     @property
     def full_price(self) -> int:
         """What the answers so far cost at full price, in micro-credits."""
-        return self._totals.full_price
+        return self._roster.full_price
 
     @property
     def holes(self) -> int:
@@ -407,11 +337,3 @@ class RunHost:
             "run.phase_ended",
             {"phase": title, "agents": phase.started, "seconds": seconds, "idle_seconds": idle},
         )
-
-
-def _count_in(scope: dict[str, object], key: str, place: str) -> int:
-    """Return how many were counted at this place before. A task is at one place at a time, so it keeps one count."""
-    last = scope.get(key)
-    count = last[1] + 1 if isinstance(last, tuple) and last[0] == place else 0
-    scope[key] = (place, count)
-    return count

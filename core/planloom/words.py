@@ -98,7 +98,7 @@ def _budget_shape() -> None: ...
 def _to_json_shape(value: Any) -> None: ...
 
 
-async def _agent(
+def _agent(
     call: Call,
     prompt: str,
     schema: Mapping[str, Any] | None = None,
@@ -124,7 +124,7 @@ async def _agent(
         sample=sample,
         phase=phase,
     )
-    return await host_of(call).work(call, request)
+    return host_of(call).begin(call, request)
 
 
 def _schema(schema: Mapping[str, Any] | None) -> Schema | None:

@@ -32,10 +32,10 @@ class Conversation:
         """Return the messages as they are sent."""
         user = message_of("user", self.prompt, *self.data)
         asked = (user,) if user.parts else ()
-        if not any(self.system):
-            return asked
-        system = message_of("system", *self.system)
-        return (system, *asked) if system.parts else asked
+        for part in self.system:
+            if part:
+                return (message_of("system", *self.system), *asked)
+        return asked
 
 
 @frozen(kw_only=True)
