@@ -15,6 +15,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import attrs
@@ -82,7 +83,7 @@ class Call:
 
     :param turn: holds a slot. :param grant: reserves anew, when an attempt took its reservation with it.
     :ivar answer: its reply, or why there is none; for one who waits, by whom it may be cancelled.
-    :ivar is_cut: it was ended by :meth:`cut`. :ivar settled: its answer as it is stored, once it is.
+    :ivar is_cut: it was ended by :meth:`cut`. :ivar reply: its answer, as it is stored once it has a version.
     """
 
     __slots__ = (
@@ -105,7 +106,7 @@ class Call:
         "_waited_s",
         "answer",
         "is_cut",
-        "settled",
+        "reply",
         "task",
     )
 
@@ -133,7 +134,7 @@ class Call:
         self._asking = False  # from the request until its answer is committed, or it brought none
         self._closing = False
         self._deserted = self.is_cut = False
-        self.settled: Reply | None = None
+        self.reply: Reply | None = None
         self.answer: asyncio.Future[Reply] = at.loop.create_future()
         self.task = at.loop.create_task(self._run())
 
@@ -159,10 +160,10 @@ class Call:
         self.task.add_done_callback(lambda _: end.cancel())
 
     def cut(self) -> None:
-        """End it at once; it stays charged as uncertain if a request may be out."""
+        """End it at once; it stays charged as uncertain if a request may be out. An answer in hand is still kept."""
         self.is_cut = True
         # A task that is cancelled before its first step never gets to close its call; it ends by itself at that step.
-        if self._begun:
+        if self._begun and (self.reply is None or self._closing):
             self.task.cancel()
 
     async def _run(self) -> None:
@@ -250,10 +251,11 @@ class Call:
         self._errand.lane.slots.answered(self._turn.number)
         assert self._open is not None
         call_id, store = self._open, self._at.store
+        self.reply = reply
         version = await self._at.disk.keep(lambda: store.settle(call_id, reply), locked_too=True)
         self._open = None
-        settled = self.settled = reply.stored_as(version)
-        return settled
+        self.reply = reply = reply.stored_as(version)
+        return reply
 
     async def _close(self) -> None:
         """Close a call that brought no answer (free, or charged at its worst price when it may have been billed), and
@@ -264,13 +266,20 @@ class Call:
             if self._hedge is not None:
                 await self._hedge.close()
             if call_id is not None:
-                if self._billed:
-                    self._errand.effort.uncertain += self._errand.worst
-                store = self._at.store
-                close = store.mark_uncertain if self._billed else store.release
-                await asyncio.shield(close(call_id) if self.is_cut else self._at.disk.keep(lambda: close(call_id)))
+                await self._close_at_store(call_id)
         finally:
             self._turn.give()
+
+    async def _close_at_store(self, call_id: str) -> None:
+        store = self._at.store
+        close = partial(store.mark_uncertain if self._billed else store.release, call_id)
+        if self._billed:
+            self._errand.effort.uncertain += self._errand.worst
+        try:
+            await asyncio.shield(close() if self.is_cut else self._at.disk.keep(close, locked_too=True))
+        except (StoreError, asyncio.CancelledError):
+            self._errand.lane.unclosed[call_id] = close
+            raise
 
     # --- after an attempt that brought no answer
 
@@ -366,7 +375,7 @@ class Call:
         if call_id is None:
             return
         if not await self._at.disk.when_there_is_room(lambda: store.mark_sent(call_id), self._turn):
-            await self._at.disk.keep(lambda: store.release(call_id))
+            await self._at.disk.keep(lambda: store.release(call_id), locked_too=True)
             self._open = None
 
     def _emit(self, error: ModelError, next_wait_s: float | None) -> None:

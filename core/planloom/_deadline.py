@@ -4,8 +4,8 @@
 piece of its answer. Here the limits of an event loop share one timer. It goes off when the earliest of them was to end,
 looks which ones have ended, and is set to the earliest of the others.
 
-A timer that goes off late tells of a process that did not run: one that was suspended, or that had much to do. What came
-meanwhile waits to be read, and is no later than it would have been: so the limits hold for a second more.
+A timer that goes off late tells of a process that did not run: one that was suspended, or that had much to do. What
+came meanwhile waits to be read, and is no later than it would have been: so the limits end a second later.
 """
 
 from __future__ import annotations

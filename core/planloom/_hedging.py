@@ -144,7 +144,7 @@ class Hedge:
             if call_id is None:
                 return
             if self._second is None or self._second.owes_nothing:
-                await self._at.disk.keep(lambda: self._at.store.release(call_id))
+                await self._at.disk.keep(lambda: self._at.store.release(call_id), locked_too=True)
             else:
                 self._errand.effort.uncertain += self._errand.worst
         finally:
@@ -153,7 +153,7 @@ class Hedge:
     async def _give_first_up(self) -> None:
         """Close the first call, of which the second's answer made nothing: it was cut off, refused, or answered too."""
         try:
-            await self._at.disk.keep(self._first_closed)
+            await self._at.disk.keep(self._first_closed, locked_too=True)
         finally:
             self._second_turn.give()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from ._machine_slots import MachineSlots, SlotFile, open_slot_file
 from ._slots import Share, Slots
@@ -21,6 +21,8 @@ class Lane:
 
     :ivar warms: whether questions that share a beginning wait for the first of them; ``None`` leaves it to the price.
     :ivar hedge_after_s: when a question whose answer did not begin is sent once more, ``None`` for never.
+    :ivar unclosed: by call, how to close those whose end could not be written down when they ended: of any run, since
+        to this process's store they are in flight as long as it lives.
     """
 
     def __init__(self, slots: Slots, *, warms: bool | None = None, hedge_after_s: float | None = None) -> None:
@@ -28,6 +30,7 @@ class Lane:
         self.warmup = Warmup()
         self.warms = warms
         self.hedge_after_s = hedge_after_s
+        self.unclosed: dict[str, Callable[[], Awaitable[None]]] = {}
 
     def turn(self, share: Share, keys: tuple[bytes, ...] = ()) -> Turn:
         """Return a place for one question, which holds no slot yet.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal
 
 import attrs
@@ -343,20 +343,22 @@ class FrontDoor:
         del self._calls[call.task]
         # Who was let through as the run ended sent nothing.
         self.asked -= not call.was_sent
-        settled = call.settled
-        if settled is not None:
+        reply = call.reply
+        if reply is not None and reply.version is not None:
             fingerprint = call.question.fingerprint
-            self.paid += settled.price
-            if settled.price:
-                self._unclaimed[fingerprint] = self._unclaimed.get(fingerprint, 0) + settled.price
-            if self._mode == "refresh" and settled.version is not None:
-                self._recall.use(fingerprint, settled.version)  # a run asks again once, whoever waits for it
+            self.paid += reply.price
+            if reply.price:
+                self._unclaimed[fingerprint] = self._unclaimed.get(fingerprint, 0) + reply.price
+            if self._mode == "refresh":
+                self._recall.use(fingerprint, reply.version)  # a run asks again once, whoever waits for it
         self._line.freed()
 
     async def _grant(self, errand: Errand, turn: Turn) -> Granted | Answered:
         """Wait for a slot and for money; the turn holds its slot when the call is granted."""
         question, asker = errand.question, errand.asker
         seen: int | None = None
+        if errand.lane.unclosed:
+            await _close(errand.lane.unclosed)
         while True:
             if not (turn.has_slot or turn.take_at_once()):
                 await self._abort.until(turn.take())
@@ -406,6 +408,16 @@ class FrontDoor:
         self._pauses.enter(at)
         if self._at_quota == "stop" or outage.hopeless:
             self._abort.set(RunStopped(_used_up(at, outage, until)))
+
+
+async def _close(calls: dict[str, Callable[[], Awaitable[None]]]) -> None:
+    """Write down what calls came to that ended when nothing could be written: else who asks the same waits for them.
+
+    :raises StoreError: nothing can be written still.
+    """
+    for call_id, close in tuple(calls.items()):
+        await close()
+        calls.pop(call_id, None)
 
 
 async def _value_of(landing: asyncio.Future[Reply | None]) -> Reply | None:

@@ -1,8 +1,8 @@
 """A process that is to be suspended while it asks: ``suspended_process.py STORE URL QUESTIONS [FIRST_BYTE_S]``.
 
-Its lease is a third of a second, and each answer has so long to begin. When all is answered it prints a JSON object: how
-many answers there are, how many of them were free, how many attempts brought none, and how many seconds passed between
-the first answer and the last.
+Its lease is a third of a second, and each answer has so long to begin. When all is answered it prints a JSON object:
+how many answers there are, how many of them were free, how many attempts brought none, and how many seconds passed
+between the first answer and the last.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A process that is suspended while its calls are out: what was answered meanwhile is taken, however late it is read."""
+"""A process that is suspended while its calls are out: what was answered meanwhile is taken, late as it is read."""
 
 from __future__ import annotations
 
