@@ -65,6 +65,13 @@ class Run:
         return status_line(self._of.store, self.record)
 
     @property
+    def way_on(self) -> Sequence[str]:
+        """What it waits for, who drives it, and how to go on with it, in a person's words; empty when it is whole."""
+        from ._way_on import way_on_now
+
+        return way_on_now(self._of.store, self.record)
+
+    @property
     def driver(self) -> RunHolder | None:
         """The process that drives it now, ``None`` where none does."""
         return self._of.store.driver(self.id)

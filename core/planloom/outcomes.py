@@ -10,7 +10,10 @@ import attrs
 from .data_classes import frozen
 from .stores import RunRow
 
-__all__ = ["Outcome", "ended_facts", "exit_code_of", "outcome_of"]
+__all__ = ["ENDED_FACTS", "Outcome", "ended_facts", "exit_code_of", "outcome_of"]
+
+ENDED_FACTS = ("phases", "cost", "counts", "ended")
+"""What a run's record keeps of how it ended; see :func:`ended_facts`."""
 
 _FAILURES_KEPT = 20
 # What a run that is not at its end would exit with: held for approval, waiting, stopped, refused.

@@ -14,6 +14,7 @@ __all__ = [
     "ENDED",
     "UNDER_WAY",
     "driven_text",
+    "left_off",
     "left_waiting",
     "paid_now",
     "status_line",
@@ -36,9 +37,12 @@ def status_now(store: Store, row: RunRow) -> str:
         return row.status
     # It may have ended between the two looks.
     newest = store.run(row.id)
-    if newest is None or newest.status == "running":
-        return "interrupted"
-    return "interrupted" if newest.status == "paused" and _waits(store, row.id) else newest.status
+    return "interrupted" if newest is None or left_off(store, newest) else newest.status
+
+
+def left_off(store: Store, row: RunRow) -> bool:
+    """Whether a run that nobody drives came to no end, as one does whose process died."""
+    return row.status == "running" or (row.status == "paused" and _waits(store, row.id))
 
 
 def _waits(store: Store, run_id: str) -> bool:

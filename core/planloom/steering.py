@@ -13,7 +13,8 @@ import attrs
 from ._errors import Misuse
 from .control import CANCEL, DRAIN_S
 from .money import credits_of, show_credits
-from .status import ENDED, status_now
+from .outcomes import ENDED_FACTS
+from .status import ENDED, left_off, status_now
 from .stores import Books, Event, RunRow, Store
 
 __all__ = ["cancel_run", "follow_events", "raise_cap"]
@@ -71,8 +72,12 @@ async def _cancel_undriven(store: Store, row: RunRow) -> str:
         assert newest is not None
         if newest.status in ENDED:
             return newest.status
+        # What it kept of how it ended is of an earlier start, where it went on since and died.
+        stale = ENDED_FACTS if left_off(store, newest) else ()
+        facts = {name: fact for name, fact in newest.facts.items() if name not in stale}
         await store.append_events(row.id, [_ended(store, newest)])
-        await store.save_run(attrs.evolve(newest, status="cancelled", error=_CANCELLED.format(id=row.id)))
+        error = _CANCELLED.format(id=row.id)
+        await store.save_run(attrs.evolve(newest, status="cancelled", error=error, facts=facts))
         return "cancelled"
     finally:
         await store.release_run(row.id)

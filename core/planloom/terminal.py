@@ -109,8 +109,10 @@ def _show_plan(console: Console, source: str) -> None:
 def outcome_line(outcome: Outcome) -> str:
     """Return how a run ended in one line, a line for each of the commonest failures, and how to go on."""
     holes = f" with {counted(outcome.holes, 'hole')}" if outcome.holes else ""
+    # Only who lost a run to another process is told that it was interrupted.
+    status = "taken over by another process" if outcome.status == "interrupted" else outcome.status
     ended = (
-        f"{outcome.run_id}: {outcome.status}{holes} | {counted(outcome.agents, 'worker')}, {outcome.asked:,} asked, "
+        f"{outcome.run_id}: {status}{holes} | {counted(outcome.agents, 'worker')}, {outcome.asked:,} asked, "
         f"{outcome.reused:,} from the ledger | {_paid(outcome)} | {outcome.seconds:.1f} s"
     )
     return "\n".join([ended, *_failure_lines(outcome), *way_on(outcome)])

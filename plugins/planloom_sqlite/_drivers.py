@@ -53,7 +53,8 @@ def check_driver(connection: sqlite3.Connection, run: str, owner: int, now: floa
     holder = _holder(row, owner, now)
     shown = f"`planloom show {run}` tells how it is"
     if holder is not None:
-        raise RunTaken(f"the run {run} is driven by process {holder.pid} on {holder.machine} by now; {shown}")
+        host = holder.machine.split(" ")[0]
+        raise RunTaken(f"the run {run} is driven by process {holder.pid} on {host} by now; {shown}")
     if claimed:
         raise RunTaken(f"another process had the run {run} while this one was away for longer than its lease; {shown}")
     return False

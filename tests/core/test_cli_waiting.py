@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,7 @@ def test_workers_that_wait_for_a_slot_are_counted_apart_from_those_that_run(tmp_
         line = status_line(loom.store, row)
         assert "| 4 running, 0 done, " in line
         assert line.endswith(" | 16 waiting")
+        assert way_on_now(loom.store, row)[0].startswith(f"the run {row.id} is driven by process {os.getpid()} on ")
         control.cancel()
         control.cancel()
         await running

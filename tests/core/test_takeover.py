@@ -12,13 +12,16 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+from planloom._way_on import way_on_now
 from planloom.api import open_with
+from planloom.former import read_former
 from planloom.loom import Loom, RunControl
 from planloom.outcomes import Outcome
 from planloom.plugins import load_plugins
 from planloom.status import status_line, status_now
 from planloom.steering import cancel_run
 from planloom.stores import Event, RunRow, Store
+from planloom.terminal import outcome_line
 from planloom.testing.looms import run_plan, settings_at
 from planloom.testing.loopback import LoopbackServer, Received, completion, serving
 from planloom_sqlite import open_store
@@ -164,3 +167,51 @@ def test_a_run_that_was_cancelled_while_its_machine_slept_stays_cancelled(tmp_pa
     outcome, row, events = asyncio.run(run_through_sleep(tmp_path / "store.db", cancel))
     assert (outcome.status, outcome.exit_code, row.status) == ("cancelled", 130, "cancelled")
     assert [event.type for event in events].count("run.ended") == 1
+
+
+def test_who_lost_a_run_says_who_has_it_and_what_each_of_them_paid(tmp_path: Path) -> None:
+    """Two answers come before the machine sleeps and two late ones after; the other process asks the other six."""
+    source = 'phase("Ask")\nresult = parallel([lambda i=i: agent(f"question {i}") for i in range(8)])'
+    late = {"question 2", "question 3"}
+
+    def script(request: Received) -> Any:
+        return completion("yes").after(1.5 if request.question in late else 0.01)
+
+    async def take_over(url: str, machine: SleepyMachine) -> Outcome:
+        store = open_store(tmp_path / "store.db", clock=machine)
+        loom = Loom(load_plugins(), settings_at(url, tmp_path / "store.db", in_flight=16), store)
+        (row,) = store.runs()
+        assert status_now(store, row) == "interrupted"
+        assert way_on_now(store, row) == [
+            f"nobody drives it: `planloom resume {row.id}` goes on, and asks nothing twice"
+        ]
+        outcome = await run_plan(loom, source, former=read_former(store, row))
+        await loom.close()
+        await store.close()
+        return outcome
+
+    async def scenario() -> tuple[Outcome, Outcome]:
+        machine = SleepyMachine()
+        async with LoopbackServer(script) as server:
+            settings = settings_at(server.url, tmp_path / "store.db", in_flight=2)
+            store = open_store(tmp_path / "store.db", clock=machine)
+            loom = Loom(load_plugins(), settings, store)
+            first = asyncio.ensure_future(run_plan(loom, source))
+            while server.total < 4:
+                await asyncio.sleep(0.005)
+            await asyncio.sleep(0.2)
+            machine.sleep()
+            second = await take_over(server.url, machine)
+            lost = await first
+            await loom.close()
+            await store.close()
+        return lost, second
+
+    lost, second = asyncio.run(scenario())
+    said = outcome_line(lost)
+    assert said.startswith(f"{lost.run_id}: taken over by another process | ")
+    assert f"this process drives it no longer: `planloom follow {lost.run_id}` shows how it goes" in said
+    assert "asks what is missing" not in said
+    assert lost.paid - lost.paid_elsewhere == 800_000
+    assert (second.status, second.paid, second.paid_before) == ("completed", 2_000_000, 400_000)
+    assert "(0.4 before, 1.2 now, 0.4 by another process)" in outcome_line(second)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,14 @@ import click
 from rich.table import Column, Table
 from rich.text import Text
 
-from planloom.api import Run, open_with
+from planloom.api import Planloom, Run, open_with
 from planloom.exporting import RUN_FILES, event_line
 from planloom.money import show_credits
-from planloom.status import UNDER_WAY, uncertain_text
-from planloom.stores import RunRow
+from planloom.status import UNDER_WAY, uncertain_text, was_refused
+from planloom.stores import RunRow, ThreadRow
 from planloom.wording import counted
 
-from .app import App, app_command, out_console
+from .app import App, app_command, out_console, say_console
 
 __all__ = ["export", "runs", "show"]
 
@@ -30,26 +30,44 @@ _NAME_SHOWN = 120
 
 @click.command()
 @click.option("--limit", metavar="N", type=click.IntRange(1), default=20, help="How many (default 20).")
+@click.option("--all", "with_refused", is_flag=True, help="Also list what was refused before anything ran.")
 @app_command
-def runs(app: App, limit: int) -> None:
-    """List the newest runs."""
+def runs(app: App, limit: int, with_refused: bool) -> None:
+    """List the newest runs.
+
+    What the check, the rehearsal or the gate refused has not run, and is counted but not listed without --all.
+    """
     numbers = (Column(name, justify="right") for name in ("workers", "credits"))
     table = Table(Column("run", overflow="fold"), "status", *numbers, "began (UTC)", box=None, pad_edge=False)
 
-    async def main() -> bool:
+    async def main() -> tuple[int, int]:
         async with open_with(app.registry, app.settings, read_only=True) as loom:
-            return _add_rows(table, loom.runs(limit))
+            listed, refused = (loom.runs(limit), 0) if with_refused else _that_ran(loom, limit)
+            for run in listed:
+                table.add_row(Text(run.id), _status(run), _workers(run), _paid(run), _began(run.record))
+            return len(listed), refused
 
-    if asyncio.run(main()):
+    listed, refused = asyncio.run(main())
+    if listed:
         out_console().print(table)
-    else:
+    if refused:
+        were = f"{' more' if listed else ''} {'was' if refused == 1 else 'were'}"
+        say_console().print(f"{refused:,}{were} refused and did not run; `planloom runs --all` lists them too")
+    elif not listed:
         click.echo("no runs yet; `planloom audit PATH` or `planloom run FILE.plan` makes one")
 
 
-def _add_rows(table: Table, runs: Sequence[Run]) -> bool:
-    for run in runs:
-        table.add_row(Text(run.id), _status(run), _workers(run), _paid(run), _began(run.record))
-    return bool(runs)
+def _that_ran(loom: Planloom, limit: int) -> tuple[Sequence[Run], int]:
+    """Return the newest runs that were not refused, and how many of those that are as new were."""
+    looked_at = limit
+    while True:
+        rows = loom.store.runs(looked_at)
+        ran = [row for row in rows if not was_refused(row)]
+        if len(ran) >= limit or len(rows) < looked_at:
+            newest = ran[:limit]
+            among = rows if len(newest) < limit else rows[: rows.index(newest[-1])]
+            return [loom.run(row.id) for row in newest], sum(map(was_refused, among))
+        looked_at *= 4
 
 
 def _status(run: Run) -> str:
@@ -113,7 +131,8 @@ def _as_data(run: Run) -> dict[str, Any]:
 
 def _print_run(run: Run) -> None:
     console, row = out_console(), run.record
-    cost, phases = ({}, ()) if _under_way(run) else (row.facts.get("cost", {}), row.facts.get("phases", ()))
+    is_over = not run.driven and run.status != "interrupted"
+    cost, phases = (row.facts.get("cost", {}), row.facts.get("phases", ())) if is_over else ({}, ())
     full = f", {show_credits(cost['full_price'])} at full price" if "full_price" in cost else ""
     console.print(Text(f"{row.id}: {row.title}", style="bold"))
     console.print(Text(run.status_line))
@@ -122,17 +141,34 @@ def _print_run(run: Run) -> None:
         console.print(Text(uncertain_text(uncertain, f"`planloom resume {row.id} --release-uncertain`")))
     if hedged := run.progress.events.get("run.hedged", 0):
         console.print(f"{counted(hedged, 'call')} hedged: sent a second time, since no answer began (hedge_after_s)")
-    if row.error:
+    if row.error and is_over:
         console.print(Text(row.error))
+    for line in run.way_on:
+        console.print(Text(line))
     if phases:
         console.print(_phases(phases))
+    for line in _failures(run):
+        console.print(Text(line))
+    _print_result(row)
+
+
+def _failures(run: Run) -> Iterator[str]:
+    """Yield why workers failed, a line for each reason, with the first that failed for it."""
     failed = run.workers("failed", _FAILED_SHOWN)
+    by_reason: dict[str, list[ThreadRow]] = {}
     for thread in failed:
-        console.print(Text(f"{thread.id} {thread.label}: {thread.error}"))
+        by_reason.setdefault(thread.error or "", []).append(thread)
+    for reason, threads in by_reason.items():
+        first, *others = threads
+        if others:
+            named = ", ".join(f"{thread.id.rpartition('/')[2]} {thread.label}" for thread in threads)
+            yield f"{counted(len(threads), 'worker')} failed: {reason}"
+            yield f"  they are {named}"
+        else:
+            yield f"{first.id} {first.label}: {reason}"
     hidden = run.progress.threads.get("failed", 0) - len(failed)
     if hidden:
-        console.print(f"and {hidden:,} more; `planloom export {row.id}` has them all")
-    _print_result(row)
+        yield f"and {hidden:,} more failed; `planloom export {run.id}` has them all"
 
 
 def _phases(phases: Sequence[Mapping[str, Any]]) -> Table:

@@ -58,8 +58,8 @@ def _exit_code(run: Run) -> int:
     if status in ("created", "interrupted"):
         click.echo(f"planloom: nobody drives {run.id}; `planloom resume {run.id}` goes on", err=True)
         return _NO_LONGER_RUNNING
-    if error:
-        click.echo(f"planloom: {visible(error)}", err=True)
+    for line in (*([error] if error else []), *run.way_on):
+        click.echo(f"planloom: {visible(line)}", err=True)
     return exit_code_of(run.record)
 
 
@@ -71,6 +71,8 @@ async def _print_events(run: Run) -> None:
 async def _watch(run: Run) -> None:
     """Show the status line as it changes, on a terminal, and a line for whatever a person should know."""
     console, last, lines = out_console(), run.last_event, EventLines(run.id)
+    if run.status == "paused" and run.driven:
+        _say(console, run.way_on[0])
     with Live(Text(run.status_line), console=console, transient=True, auto_refresh=False) as live:
         drawing = asyncio.ensure_future(_keep_drawing(live, run)) if console.is_terminal else None
         try:
