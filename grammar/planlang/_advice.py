@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import _nodes as n
 from ._check_looks import advise_on_looks
+from ._check_sequence import advise_on_sequence
 from ._scopes import Binding
 from ._survey import Survey
 
@@ -17,8 +18,8 @@ def advise(survey: Survey) -> None:
     """Note what a careful reader would ask about."""
     _unused(survey)
     _budget(survey)
-    _rounds(survey)
     _samples(survey)
+    _rounds(survey, advise_on_sequence(survey))
     _none(survey)
     advise_on_looks(survey)
 
@@ -51,8 +52,10 @@ def _budget(survey: Survey) -> None:
         survey.at("PL205", spending[0], message, "test `if budget() < 5:` before large steps.")
 
 
-def _rounds(survey: Survey) -> None:
+def _rounds(survey: Survey, at_once: list[n.Node]) -> None:
     for loop in survey.all(n.For):
+        if loop in at_once:  # no rounds, if all of them can be one
+            continue
         over_range = isinstance(loop.iterable, n.Call) and _named(loop.iterable.function, "range")
         inside = [node for statement in loop.body for node in survey.within(statement)]
         if (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import _nodes as n
-from ._check_calls import is_function
+from ._check_split import is_function
 from ._names import BUILTIN_ARGUMENTS
 from ._near import listed, nearest
 from ._survey import Function, Survey

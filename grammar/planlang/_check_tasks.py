@@ -12,7 +12,7 @@ from ._handed import Handed, functions_of
 from ._survey import Function, Survey, root_of
 from ._vocabulary import Word
 
-__all__ = ["check_tasks"]
+__all__ = ["changed_by", "check_tasks", "is_from_outside"]
 
 _LIST_CHANGES = ("append", "extend", "insert", "pop", "remove", "sort", "reverse", "clear")
 _CHANGES = frozenset((*_LIST_CHANGES, "update", "add", "discard", "setdefault"))
@@ -272,8 +272,8 @@ def _changes(survey: Survey, reads: dict[n.Node, list[n.Name]], tasks: list[Func
             continue
         seen.add(function)
         for node in survey.within(function):
-            root = _changed(survey, node)
-            if root is not None and root not in said and _from_outside(survey, root, function):
+            root = changed_by(survey, node)
+            if root is not None and root not in said and is_from_outside(survey, root, function):
                 said.add(root)
                 message = f"this changes `{root.id}`, which belongs to the plan, from inside a task"
                 hint = f"return the value, and change `{root.id}` with what the tasks returned."
@@ -282,7 +282,7 @@ def _changes(survey: Survey, reads: dict[n.Node, list[n.Name]], tasks: list[Func
             waiting.extend(survey.functions.get(survey.names.of[name], []))
 
 
-def _changed(survey: Survey, node: n.Node) -> n.Name | None:
+def changed_by(survey: Survey, node: n.Node) -> n.Name | None:
     """Return the name whose value ``node`` changes in place."""
     if isinstance(node, n.MethodCall) and node.name in _CHANGES:
         return root_of(node.receiver)
@@ -295,7 +295,8 @@ def _changed(survey: Survey, node: n.Node) -> n.Name | None:
     return None
 
 
-def _from_outside(survey: Survey, name: n.Name, function: Function) -> bool:
+def is_from_outside(survey: Survey, name: n.Name, function: Function) -> bool:
+    """Say whether a name that stands in ``function`` belongs to something around it."""
     binding = survey.names.of.get(name)
     if binding is None:
         return name.kind == n.WORD

@@ -275,6 +275,12 @@ PAGES: dict[str, Page] = {
         "xs = [2, 1]\nx = xs.sort()",
         "xs = [2, 1]\nx = sorted(xs)",
     ),
+    "PL213": Page(
+        "workers asked one after another",
+        "They take as long as all of them together; at once, as long as the slowest.",
+        "x = [scan([p]) for p in work()]",
+        "x = parallel([lambda p=p: scan([p]) for p in work()])",
+    ),
 }
 
 

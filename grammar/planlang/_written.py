@@ -20,7 +20,7 @@ UNKNOWN: Final = object()
 
 _DISPLAYS = n.ListDisplay | n.TupleDisplay | n.DictDisplay
 _READERS = frozenset(("len", "str", "bool", "isinstance"))
-_MOST_PARTS = 2_000  # names within names can double a value with each line
+_MOST_PARTS = 2_000  # of all values of a plan: names within names can double one with each line
 _DEEPEST = 60
 
 
@@ -30,6 +30,7 @@ class Written:
     def __init__(self, survey: Survey) -> None:
         self._survey = survey
         self._kept_as_it_is: dict[Binding, bool] = {}
+        self._values: dict[n.Node, Any] = {}
         self._parts = 0
 
     def stands_for(self, node: n.Node) -> n.Node:
@@ -44,8 +45,10 @@ class Written:
 
     def value_of(self, node: n.Node) -> Any:
         """Return the plain data that a node is, whatever happens in the run, or :data:`UNKNOWN`."""
-        self._parts = 0
-        return self._value(node, 0)
+        node = self.stands_for(node)
+        if node not in self._values:
+            self._values[node] = self._value(node, 0)
+        return self._values[node]
 
     def part_at(self, node: n.Node, path: Sequence[object]) -> n.Node:
         """Return the part of a value to which these keys and indexes lead, or the innermost around it."""
