@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 _LARGEST = 2**63 - 1
+_new = object.__new__
 
 _REPLY_COLUMNS = (
     "codec, body, finish_reason, prompt_tokens, cached_prompt_tokens, completion_tokens, reasoning_tokens, "
@@ -157,17 +158,23 @@ def _count(tokens: int | None) -> int | str:
 
 def reply_from(row: Sequence[Any]) -> Reply:
     """Return the reply of a row that begins as those of :data:`ANSWER` and :data:`VERSION` do."""
-    version, codec, body, finish_reason, prompt, cached, completion, reasoning = row[:8]
-    seconds, model, price, estimated, role, key_version, created_at = row[8:15]
-    return Reply(
+    version, codec, body, finish_reason, prompt, cached, completion, reasoning, *others = row
+    seconds, model, price, estimated, role, key_version, created_at, *_ = others
+    # Not by calling the classes, which puts the names into a dictionary and takes twice as long: a run that is played
+    # again makes very many.
+    usage, reply = _new(Usage), _new(Reply)
+    Usage.__init__(
+        usage,
+        prompt_tokens=prompt,
+        cached_prompt_tokens=cached,
+        completion_tokens=completion,
+        reasoning_tokens=reasoning,
+    )
+    Reply.__init__(
+        reply,
         text=unpack(body, codec),
         finish_reason=finish_reason,
-        usage=Usage(
-            prompt_tokens=prompt,
-            cached_prompt_tokens=cached,
-            completion_tokens=completion,
-            reasoning_tokens=reasoning,
-        ),
+        usage=usage,
         seconds=seconds,
         model=model,
         price=price,
@@ -178,3 +185,4 @@ def reply_from(row: Sequence[Any]) -> Reply:
         cached=True,
         version=version,
     )
+    return reply

@@ -15,6 +15,7 @@ from typing import Any
 from planloom import StoreError
 
 __all__ = [
+    "DIGEST_BYTES",
     "GONE",
     "PLAIN",
     "ZLIB",
@@ -87,10 +88,11 @@ def unpack(body: bytes, codec: int) -> str:
     :raises StoreError: the codec is not known, or the bytes do not fit it.
     """
     try:
-        if codec not in (PLAIN, ZLIB):
+        if codec == PLAIN:
+            return body.decode("utf-8", "surrogatepass")
+        if codec != ZLIB:
             raise ValueError(f"no codec has the number {codec}")
-        plain = zlib.decompress(body) if codec == ZLIB else body
-        return plain.decode("utf-8", "surrogatepass")
+        return zlib.decompress(body).decode("utf-8", "surrogatepass")
     except (ValueError, zlib.error) as error:
         raise StoreError(
             f"a text in the store is damaged ({error}); restore a copy of the store, or begin another with --store"
@@ -115,8 +117,8 @@ def decode(text: str) -> Any:
         ) from error
 
 
-_DIGEST_BYTES = 32
-_HEX_DIGITS = 2 * _DIGEST_BYTES
+DIGEST_BYTES = 32
+_HEX_DIGITS = 2 * DIGEST_BYTES
 
 
 def to_digests(fingerprints: Sequence[str]) -> bytes:
@@ -129,7 +131,7 @@ def from_digests(stored: bytes) -> tuple[str, ...]:
 
     :raises StoreError: they are none.
     """
-    if not isinstance(stored, bytes) or len(stored) % _DIGEST_BYTES:
+    if not isinstance(stored, bytes) or len(stored) % DIGEST_BYTES:
         raise StoreError(
             "a record in the store is damaged (its fingerprints are none); restore a copy of the store, "
             "or begin another with --store"
