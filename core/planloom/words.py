@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PlanMistake", "build_vocabulary", "signature_of"]
 
+_MOST_SCHEMAS, _LONG_SCHEMA = 64, 16_384
+_schemas: dict[str, Schema] = {}
+
 
 def build_vocabulary(registry: Registry, settings: Settings, kits: Sequence[Kit]) -> Vocabulary:
     """Return the words and values of a job: the core's and those of its kits.
@@ -131,10 +134,23 @@ def _agent(
 
 
 def _schema(schema: Mapping[str, Any] | None) -> Schema | None:
+    """Return what judges answers by a plan's schema; one for all workers that are given the same.
+
+    To check a schema, to bring it into its canonical form and to make what judges by it takes ten times as long as all
+    else that a known worker does. A plan's value is plain data, whose ``repr`` says all of it, types included.
+    """
     if schema is None:
         return None
-    check_schema(schema)
-    return Schema(name="answer", shown=schema)
+    written = repr(schema)
+    known = _schemas.get(written)
+    if known is None:
+        check_schema(schema)
+        known = Schema(name="answer", shown=schema)
+        if len(written) < _LONG_SCHEMA:
+            if len(_schemas) >= _MOST_SCHEMAS:
+                _schemas.clear()
+            _schemas[written] = known
+    return known
 
 
 def _phase(call: Call, title: str | None) -> None:

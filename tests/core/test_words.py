@@ -191,6 +191,18 @@ def test_a_schema_may_refer_to_its_own_parts(ran: Any) -> None:
     assert ran(f'result = agent("q", schema={schema})\n', script)[0].result == {"next": {"next": {}}}
 
 
+def test_schemas_that_differ_in_the_type_of_a_value_alone_are_two(ran: Any) -> None:
+    plan = 'result = [agent("q", schema={"properties": {"a": {"const": one}}}) for one in [True, 1, 1.0]]\n'
+    assert ran(plan, completion('{"a": true}'))[0].result == [{"a": True}, None, None]
+
+
+def test_a_schema_with_a_key_that_is_no_text_is_refused_after_one_that_looks_the_same(ran: Any) -> None:
+    plan = 'result = [agent("q", schema={"properties": {key: {}}}) for key in ["1", 1]]\n'
+    outcome, _, asked = ran(plan, completion("{}"))
+    assert (outcome.status, len(asked)) == ("failed", 1)
+    assert "`schema` holds the key 1, which is no text" in outcome.error
+
+
 def test_an_agents_answer_is_text_without_a_schema_whatever_it_looks_like(ran: Any) -> None:
     assert ran('result = agent("q")\n', completion('{"a": 1}'))[0].result == '{"a": 1}'
 
