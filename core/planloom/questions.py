@@ -73,7 +73,7 @@ _LARGEST_EXACT = 2**53
 
 def _message_head(message: Message) -> str:
     parts = message.parts
-    digests = parts[0].digest if len(parts) == 1 else '","'.join([part.digest for part in parts])
+    digests = '","'.join([part.digest for part in parts])
     return f'{{"parts":["{digests}"],"role":{_quoted(message.role)}}}' if parts else _partless(message)
 
 
@@ -84,8 +84,11 @@ def _partless(message: Message) -> str:
 def _spliced(around: tuple[str, str], messages: tuple[Message, ...], sample: tuple[int, int]) -> bytes:
     """Canonical JSON sorts its keys, so that ready-made parts of it can be put in where they belong."""
     before, behind = around
-    one = len(messages) == 1
-    heads = _message_head(messages[0]) if one else ",".join([_message_head(message) for message in messages])
+    if len(messages) == 1 and len(messages[0].parts) == 1:  # what most questions are
+        message = messages[0]
+        heads = f'{{"parts":["{message.parts[0].digest}"],"role":{_quoted(message.role)}}}'
+    else:
+        heads = ",".join([_message_head(message) for message in messages])
     run, own = sample
     exact = type(run) is int and type(own) is int and max(abs(run), abs(own)) < _LARGEST_EXACT
     drawn = f"[{run},{own}]" if exact else canonical_json([run, own]).decode("utf-8")
@@ -285,6 +288,7 @@ class Questions:
 
     def __init__(self, endpoint: str, model: str, parameters: Parameters) -> None:
         self.endpoint, self.model, self.parameters = endpoint, model, parameters
+        self._around: tuple[str, str] | None = None
 
     def question(self, messages: tuple[Message, ...], sample: tuple[int, int]) -> Question:
         """Return one of them."""
@@ -297,7 +301,9 @@ class Questions:
 
         :raises Misuse: it cannot be sent.
         """
-        around = self.parameters.around(self.endpoint, self.model)
+        around = self._around
+        if around is None:
+            around = self._around = self.parameters.around(self.endpoint, self.model)
         return hashlib.sha256(_spliced(around, messages, sample)).hexdigest()
 
 

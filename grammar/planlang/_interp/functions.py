@@ -46,12 +46,14 @@ class FunctionCode:
         "run",
         "scope",
         "star",
+        "steps",
         "waits",
         "wired",
     )
 
     def __init__(self, name: str, parameters: Parameters, scope: Scope, body: Code, cost: int, meter: Meter) -> None:
         self.name, self.scope, self.meter, self.cost = name, scope, meter, cost
+        self.steps = meter.slice
         self.most = meter.limits.call_depth, meter.limits.host_frames
         self.run, self.waits, self.height = body.run, body.waits, body.height + _CALL_FRAMES
         self.names = [parameter.target.id for parameter in parameters.positional]
@@ -73,12 +75,17 @@ class FunctionCode:
             raise LimitHitError("call_depth", depth, most_depth)
         if used > most_frames:
             raise LimitHitError("host_frames", used, most_frames)
-        self.meter.work(self.cost)
-        missing = self.exact - len(args)
+        steps = self.steps
+        left = steps[0] = steps[0] - self.cost
+        if left < 0:
+            self.meter.refill()
+        missing, defaults = self.exact - len(args), function.defaults
         if missing == 0 and not keywords:
             frame = [caller[0], depth, used, None, *args, *self.rest]
-        elif 0 < missing <= len(function.defaults) and not keywords:
-            frame = [caller[0], depth, used, None, *args, *function.defaults[-missing:], *self.rest]
+        elif missing == len(defaults) and not keywords:
+            frame = [caller[0], depth, used, None, *args, *defaults, *self.rest]
+        elif 0 < missing < len(defaults) and not keywords:
+            frame = [caller[0], depth, used, None, *args, *defaults[-missing:], *self.rest]
         else:
             frame = [caller[0], depth, used, None, *self.bind(caller, function, args, keywords or {}), *self.rest]
         if self.wired:
