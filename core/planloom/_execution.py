@@ -66,6 +66,7 @@ class Execution:
         self.disk = Disk(self.abort, self.pauses, self._emit)
         self.record = RunRecord(kept, row, self.disk)
         control.run_id = self.id
+        control.say = lambda text: self._emit("run.log", {"message": text})
         everyone = [*loom.registry.all("listener", Listener).values(), *start.listeners]
         self.recorder = Recorder(
             self.id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ._abort import Abort
@@ -32,12 +32,23 @@ def calls_left_text(calls: int) -> str:
     )
 
 
+def _cancelled_text(calls: int) -> str:
+    """Return what a run that is cancelled still waits for, and how to have it end now."""
+    have = "has" if calls == 1 else "have"
+    return (
+        f"cancelled: no worker starts any more, and {counted(calls, 'call')} in flight {have} "
+        f"up to {DRAIN_S:.0f} s to end, to keep what is paid for; to end it now press Ctrl-C again or cancel it again, "
+        "which leaves what they cost uncertain"
+    )
+
+
 class RunControl:
     """A hand on a run: cancel it once to let the calls in flight end, twice to cut them off.
 
     :ivar only_calls_left: the plan has ended, and the run waits for nothing but calls that no worker waits for.
     :ivar states: each kit's state of the run, by kit name, once it has begun. :ivar phases: its phases and what is
         counted in them, likewise.
+    :ivar say: tells whoever looks on what it does, likewise.
     :ivar run_id: the run that it is a hand on, once there is one. :ivar begun: set when the run is this process's.
     """
 
@@ -46,6 +57,7 @@ class RunControl:
         self.door: FrontDoor | None = None
         self.states: Mapping[str, object] = {}
         self.phases: Phases | None = None
+        self.say: Callable[[str], None] = lambda text: None
         self.run_id = ""
         self.begun = asyncio.Event()
         self.only_calls_left = False
@@ -60,6 +72,8 @@ class RunControl:
         how = f"`planloom resume {self.run_id}` goes on" if self.run_id else "run the same command again to go on"
         self.abort.set(RunCancelled(f"the run was cancelled and every answer that came is kept; {how}"))
         if self._asked == 1 and not self.only_calls_left:
+            if self.door is not None and self.door.in_flight:
+                self.say(_cancelled_text(self.door.in_flight))
             asyncio.get_running_loop().call_later(DRAIN_S, self._cut)
         else:
             self._cut()

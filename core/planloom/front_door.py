@@ -121,6 +121,11 @@ class FrontDoor:
         return sum(self._unclaimed.values())
 
     @property
+    def in_flight(self) -> int:
+        """How many calls have not ended."""
+        return len(self._calls)
+
+    @property
     def waiting_for_money(self) -> int:
         """How many calls wait for money."""
         return self._line.waiting

@@ -14,6 +14,7 @@ __all__ = [
     "ENDED",
     "UNDER_WAY",
     "driven_text",
+    "holes_now",
     "left_off",
     "left_waiting",
     "paid_now",
@@ -72,7 +73,7 @@ def status_line(store: Store, row: RunRow) -> str:
     waiting, for_money = left_waiting(row, status, progress), _is_out_of_money(row, status)
     running = threads.get("running", 0) if status in _DRIVEN and not for_money else 0
     dropped = threads.get("dropped", 0)
-    holes = progress.holes if status in UNDER_WAY else row.facts.get("counts", {}).get("holes", progress.holes)
+    holes = holes_now(store, row, status, progress)
     parts = [
         row.id,
         status,
@@ -85,6 +86,13 @@ def status_line(store: Store, row: RunRow) -> str:
         *([f"PAUSED at {row.facts['paused_at']}"] if status == "paused" and row.facts.get("paused_at") else []),
     ]
     return " | ".join(parts)
+
+
+def holes_now(store: Store, row: RunRow, status: str, progress: RunProgress) -> int:
+    """Return what a run lacks: as its record says where it ended, else what its store counts of it by now."""
+    stands = status not in UNDER_WAY or (status == "paused" and store.driver(row.id) is None)
+    counted_then = row.facts.get("counts", {}).get("holes") if stands else None
+    return progress.holes if counted_then is None else int(counted_then)
 
 
 def left_waiting(row: RunRow, status: str, progress: RunProgress) -> int:

@@ -256,6 +256,7 @@ KINDS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "a task that breaks on a good answer": (plan_of(["breaks", "well"]), [{}]),
     "questions left open": (plan_of(["open", "well", "open"]), [{}]),
     "losers of races": (plan_of(["raced", "well", "raced"]), [{}]),
+    "stopped at the budget after a task broke": (plan_of(["well", "well", "breaks", "well"]), [{"cap": 0.6}]),
     "all at once": (plan_of(FATES * 2, 3), [{"workers": 16}]),
     "stopped at the budget": (plan_of(["well"] * 9), [{"cap": 1.0}]),
     "stopped at the budget in a second turn": (plan_of(["mended", "mended"]), [{"cap": 0.4}]),

@@ -14,13 +14,14 @@ from rich.console import Console
 
 from planloom._way_on import way_on_now
 from planloom.cli._runs import _phases
+from planloom.former import read_former
 from planloom.loom import Loom, RunControl
 from planloom.money import micro_of
-from planloom.status import status_line
+from planloom.status import holes_now, status_line
 from planloom.stores import RunRow
 from planloom.terminal import Progress, outcome_line
 from planloom.testing.looms import loom_at, run_plan
-from planloom.testing.loopback import LoopbackServer, Script, completion, echo
+from planloom.testing.loopback import LoopbackServer, Received, Script, completion, echo, json_answer
 
 TWENTY = 'phase("Ask")\nresult = parallel([lambda i=i: agent(f"question {i}") for i in range(20)])\n'
 STRICT = '{"type": "object", "required": ["n"]}'
@@ -168,3 +169,46 @@ def test_a_run_without_enough_money_begins_no_worker_that_it_cannot_pay(tmp_path
         assert [thread.status for thread in threads if thread.started is not None] == ["done"] * 5
 
     with_loom(tmp_path, echo, scene, in_flight=in_flight)
+
+
+def test_who_cancels_a_run_is_told_what_it_still_waits_for(tmp_path: Path) -> None:
+    async def scene(loom: Loom) -> None:
+        shown, control = io.StringIO(), RunControl()
+        with Progress(Console(file=shown, width=400), control) as progress:
+            running = asyncio.ensure_future(run_plan(loom, TWENTY, control=control, listeners=(progress.listener,)))
+            while control.door is None or control.door.in_flight < 4:
+                await asyncio.sleep(0.01)
+            control.cancel()
+            outcome = await running
+        assert "cancelled: no worker starts any more, and 4 calls in flight have up to 30 s to end" in shown.getvalue()
+        assert "press Ctrl-C again or cancel it again" in shown.getvalue()
+        assert (outcome.status, outcome.paid) == ("cancelled", 800_000)
+
+    with_loom(tmp_path, lambda request: echo(request).after(0.5), scene, in_flight=4)
+
+
+def test_holes_of_an_earlier_start_are_not_said_of_a_run_that_asks_them_again(tmp_path: Path) -> None:
+    async def scene(loom: Loom) -> None:
+        first = await run_plan(loom, TWENTY)
+        row = loom.store.run(first.run_id)
+        assert row is not None
+        assert "| HOLES 20" in status_line(loom.store, row)
+        control = RunControl()
+        again = asyncio.ensure_future(run_plan(loom, TWENTY, former=read_former(loom.store, row), control=control))
+        while loom.store.progress(row.id).threads.get("running", 0) < 4:
+            await asyncio.sleep(0.01)
+        now = loom.store.run(row.id)
+        assert now is not None
+        assert holes_now(loom.store, now, "running", loom.store.progress(row.id)) < 20
+        control.cancel()
+        control.cancel()
+        await again
+
+    count = 0
+
+    def script(request: Received) -> Any:
+        nonlocal count
+        count += 1
+        return json_answer({"error": {"message": "no"}}, status=400) if count <= 20 else echo(request).hanging()
+
+    with_loom(tmp_path, script, scene, in_flight=4)

@@ -71,7 +71,7 @@ def _that_ran(loom: Planloom, limit: int) -> tuple[Sequence[Run], int]:
 
 
 def _status(run: Run) -> str:
-    status, holes = run.status, run.record.facts.get("counts", {}).get("holes", 0)
+    status, holes = run.status, run.holes
     return f"{status}, {counted(holes, 'hole')}" if holes else status
 
 
