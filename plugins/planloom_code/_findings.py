@@ -124,21 +124,22 @@ def dedupe(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     groups: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
         groups[finding.place.key].append(finding)
-    # Keys differ, so that no two findings are ever compared by the sort.
-    kept = [_sortable(key, group) for key, group in groups.items()]
+    kept = []
+    for key, group in groups.items():
+        best = group[0] if len(group) == 1 and len(group[0].sources) == 1 else _merged(group)
+        # Keys differ, so that no two findings are ever compared by the sort.
+        kept.append((best.file, best.place.block or best.line, key, best))
     kept.sort()
     return tuple([row[3] for row in kept])
 
 
-def _sortable(key: str, group: Sequence[Finding]) -> tuple[str, int, str, Finding]:
+def _merged(group: Sequence[Finding]) -> Finding:
     best = group[0]
     for other in group:
         if other.confidence > best.confidence or (other.confidence == best.confidence and _rank(other) < _rank(best)):
             best = other
     workers = _workers(group)
-    if workers != best.sources:
-        best = _with_sources(best, workers)
-    return best.file, best.place.block or best.line, key, best
+    return best if workers == best.sources else _with_sources(best, workers)
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
@@ -149,8 +150,6 @@ def _rank(finding: Finding) -> tuple[object, ...]:
 
 
 def _workers(group: Sequence[Finding]) -> tuple[str, ...]:
-    if len(group) == 1 and len(group[0].sources) == 1:
-        return group[0].sources
     labels = [label for finding in group for label in finding.sources]
     return tuple(sorted({label for label in labels if label})) + ("",) * labels.count("")
 
