@@ -3,10 +3,8 @@
 It goes on for a while when the worker that asked has gone, as long as a request is in flight: an answer that is paid
 for is kept. Between two attempts it ends with its worker.
 
-Four attempts are made. One that was refused for the server's load does not count when the endpoint has answered
-somebody since: then the number in flight is being found, and the caller only came too early. The fourth waits for those
-that were sent before it, which tell which of the two it is. An answer that cannot be read may have been billed and
-mostly comes again: it is asked for once more, and no third time.
+The last attempt, where it was refused for the server's load, waits for the calls that were sent before it: if one of
+them is answered the number in flight is being found, and this call only came too early. See :mod:`._tries`.
 """
 
 from __future__ import annotations
@@ -29,6 +27,7 @@ from ._lanes import Lane, Turn
 from ._often_made import often_made
 from ._request import FOR_ITS_LOAD, reply_to
 from ._slots import Share
+from ._tries import Tries, holding_s
 from .clients import FatalError, ModelClient, ModelError, QuotaError, TransientError, was_unsent
 from .control import DRAIN_S
 from .data_classes import frozen
@@ -37,12 +36,7 @@ from .settings import RoleSettings
 from .stores import Answered, Granted, Store
 from .workers import Asker
 
-__all__ = ["ATTEMPTS", "Call", "Errand", "EventSink", "Surroundings"]
-
-ATTEMPTS = 4
-UNREADABLE_ATTEMPTS = 2
-LONGEST_WAIT_S = 30.0
-LONGEST_RETRY_AFTER_S = 120.0
+__all__ = ["Call", "Errand", "EventSink", "Surroundings"]
 
 EventSink = Callable[[str, Mapping[str, Any]], None]
 
@@ -96,14 +90,11 @@ class Call:
         "_closing",
         "_deserted",
         "_errand",
-        "_faults",
         "_grant",
         "_hedge",
         "_open",
-        "_refusals",
+        "_tries",
         "_turn",
-        "_unreadable",
-        "_waited_s",
         "answer",
         "is_cut",
         "reply",
@@ -126,10 +117,8 @@ class Call:
         self._billed = False
         self._hedge: Hedge | None = None
         self._attempt = 0
-        self._faults = self._unreadable = 0
-        self._refusals = 0
         self._answers = errand.lane.slots.answers
-        self._waited_s = 0.0
+        self._tries: Tries | None = None
         self._begun = False
         self._asking = False  # from the request until its answer is committed, or it brought none
         self._closing = False
@@ -142,6 +131,11 @@ class Call:
     def question(self) -> Question:
         """What it asks."""
         return self._errand.question
+
+    @property
+    def is_out(self) -> bool:
+        """Whether a request is out, or its answer on its way to the store."""
+        return self._asking
 
     @property
     def was_sent(self) -> bool:
@@ -288,6 +282,7 @@ class Call:
 
         :raises ModelError: there is none.
         """
+        tries = self._tries = self._tries or Tries(self._answers)
         self._asking = False
         self._billed = error.maybe_billed
         if error.maybe_billed:
@@ -296,14 +291,14 @@ class Call:
             wait_s = self._errand.lane.slots.out_of_quota(self._at.share, self._turn.number, error)
             last = self._deserted
         else:
-            last = await self._was_last(error)
-            wait_s = self._wait_s(error)
+            last = await self._was_last(error, tries)
+            wait_s = self._wait_s(error, tries)
         self._emit(error, None if last or self._at.abort.reason else wait_s)
         if last:
             raise error
         self._turn.give()
         await self._at.abort.until(self._until_next(error, wait_s))
-        self._waited_s = wait_s
+        tries.waited_s = wait_s
 
     async def _leave_uncertain(self) -> None:
         call_id, store = self._open, self._at.store
@@ -312,42 +307,30 @@ class Call:
         self._open = None
         self._errand.effort.uncertain += self._errand.worst
 
-    async def _was_last(self, error: TransientError) -> bool:
+    async def _was_last(self, error: TransientError, tries: Tries) -> bool:
         slots, number = self._errand.lane.slots, self._turn.number
-        if error.error_class not in FOR_ITS_LOAD:
-            self._faults += 1
-            self._unreadable += error.error_class == "malformed"
-            return self._deserted or self._is_spent(error)
-        slots.refused(number, _holding_s(error))
-        if slots.answers != self._answers:
-            self._refusals, self._answers = 0, slots.answers
-        self._refusals += 1
-        if self._deserted or (error.retry_after_s or 0) > LONGEST_RETRY_AFTER_S:
+        if error.error_class in FOR_ITS_LOAD:
+            slots.refused(number, holding_s(error))
+        is_spent = tries.count(error, slots.answers)
+        if self._deserted or not is_spent:
+            return self._deserted
+        if not tries.may_be_for_others(error):
             return True
-        if not self._is_spent(error):
-            return False
         self._turn.give()
-        if self._faults >= ATTEMPTS or not await self._at.abort.until(self._is_one_before_answered(number)):
+        if not await self._at.abort.until(self._is_one_before_answered(number, tries.answers)):
             return True
-        self._refusals, self._answers = 0, slots.answers
+        tries.begin_again(slots.answers)
         return False
 
-    async def _is_one_before_answered(self, number: int) -> bool:
+    async def _is_one_before_answered(self, number: int, answers: int) -> bool:
         await self._note_nothing_out()
-        return await self._errand.lane.slots.answer_to_earlier(number, self._answers)
+        return await self._errand.lane.slots.answer_to_earlier(number, answers)
 
-    def _is_spent(self, error: TransientError) -> bool:
-        too_long = (error.retry_after_s or 0) > LONGEST_RETRY_AFTER_S
-        return too_long or self._unreadable >= UNREADABLE_ATTEMPTS or self._faults + self._refusals >= ATTEMPTS
-
-    def _wait_s(self, error: TransientError) -> float:
-        """Return how long to wait: spread at random, doubling, and at least as long as the server asks."""
-        spread = 2.0 ** (max(1, self._faults + self._refusals) - 1)
-        wait_s = self._at.random.uniform(0, min(LONGEST_WAIT_S, spread))
-        asked_s = _holding_s(error)
+    def _wait_s(self, error: TransientError, tries: Tries) -> float:
+        asked_s = holding_s(error)
         if asked_s is not None and error.error_class not in FOR_ITS_LOAD:
             self._errand.lane.slots.hold(asked_s)
-        return max(wait_s, asked_s or 0.0)
+        return tries.wait_s(error, self._at.random)
 
     async def _until_next(self, error: TransientError | QuotaError, wait_s: float) -> None:
         await self._note_nothing_out()
@@ -386,16 +369,10 @@ class Call:
                 "attempt": self._attempt,
                 "class": error.error_class,
                 "http_status": error.http_status,
-                "waited": round(self._waited_s, 3),
+                "waited": 0.0 if self._tries is None else round(self._tries.waited_s, 3),
                 "next_wait": None if next_wait_s is None else round(next_wait_s, 3),
             },
         )
-
-
-def _holding_s(error: ModelError) -> float | None:
-    """Return how long the server asks to wait, when that is short enough to be waited for."""
-    asked_s = error.retry_after_s
-    return asked_s if asked_s is not None and asked_s <= LONGEST_RETRY_AFTER_S else None
 
 
 def _ends_the_run(error: ModelError, role: RoleSettings) -> RunAborted | None:
