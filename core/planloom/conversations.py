@@ -94,13 +94,14 @@ class ModelWorkers:
 
         :raises PlanloomError: it cannot be asked.
         """
+        sample = (self._run_number, request.sample)
         if request.schema is not None:
             role = self._settings.role(request.role)
             kind, messages = self._asked(request, role, self._mode(role, request.schema))
-        else:
-            kind = self._plain_kinds.get(request.role) or self._plain_kind(request.role)
-            messages = request.build().messages()
-        return None if _has_long_work(messages) else kind.fingerprint(messages, (self._run_number, request.sample))
+            return None if _has_long_work(messages) else kind.fingerprint(messages, sample)
+        kind = self._plain_kinds.get(request.role) or self._plain_kind(request.role)
+        heads = request.build().heads()
+        return None if heads is None else kind.fingerprint_of(heads, sample)
 
     def _plain_kind(self, name: str) -> Questions:
         """Return what all questions of a role have in common that may be answered in any form."""

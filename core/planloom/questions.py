@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Self
 from weakref import WeakValueDictionary
@@ -32,6 +32,7 @@ __all__ = [
     "Questions",
     "Reply",
     "canonical_json",
+    "head_of",
     "message_of",
     "text_digest",
 ]
@@ -73,7 +74,7 @@ _LARGEST_EXACT = 2**53
 
 def _message_head(message: Message) -> str:
     parts = message.parts
-    digests = '","'.join([part.digest for part in parts])
+    digests = parts[0].digest if len(parts) == 1 else '","'.join([part.digest for part in parts])
     return f'{{"parts":["{digests}"],"role":{_quoted(message.role)}}}' if parts else _partless(message)
 
 
@@ -81,14 +82,9 @@ def _partless(message: Message) -> str:
     return f'{{"parts":[],"role":{_quoted(message.role)}}}'
 
 
-def _spliced(around: tuple[str, str], messages: tuple[Message, ...], sample: tuple[int, int]) -> bytes:
+def _spliced(around: tuple[str, str], heads: str, sample: tuple[int, int]) -> bytes:
     """Canonical JSON sorts its keys, so that ready-made parts of it can be put in where they belong."""
     before, behind = around
-    if len(messages) == 1 and len(messages[0].parts) == 1:  # what most questions are
-        message = messages[0]
-        heads = f'{{"parts":["{message.parts[0].digest}"],"role":{_quoted(message.role)}}}'
-    else:
-        heads = ",".join([_message_head(message) for message in messages])
     run, own = sample
     exact = type(run) is int and type(own) is int and max(abs(run), abs(own)) < _LARGEST_EXACT
     drawn = f"[{run},{own}]" if exact else canonical_json([run, own]).decode("utf-8")
@@ -177,6 +173,33 @@ def message_of(role: str, *texts: Part | str) -> Message:
     return Message(role, tuple(parts))
 
 
+def head_of(role: str, texts: Iterable[Part | str]) -> str | None:
+    """Return what a fingerprint takes of the message that :func:`message_of` would make, which need not be made for
+    that; empty where it has no text, ``None`` where a long one is not hashed yet.
+
+    :param role: one of the three, none of which is written otherwise in JSON.
+    :raises Misuse: a text cannot be sent.
+    """
+    digests = []
+    for text in texts:
+        if not text:
+            continue
+        if isinstance(text, str) and len(text) <= LONG_CHARACTERS:
+            try:
+                digests.append(hashlib.sha256(text.encode()).hexdigest())
+            except UnicodeEncodeError:
+                text_digest(text)  # which says what is wrong with it
+        else:
+            part = text if isinstance(text, Part) else _long_part(text)
+            if not part.is_hashed and len(part.text) > LONG_CHARACTERS:
+                return None
+            digests.append(part.digest)
+    if not digests:
+        return ""
+    joined = digests[0] if len(digests) == 1 else '","'.join(digests)
+    return f'{{"parts":["{joined}"],"role":"{role}"}}'
+
+
 class Parameters(Mapping[str, Any]):
     """JSON data sent beside the messages. Its canonical form is worked out once for all questions that share it."""
 
@@ -252,7 +275,8 @@ class Question:
         """Canonical JSON of the question with each part's text replaced by its hash; worked out once."""
         known = self._skeleton
         if known is None:
-            known = _spliced(self.parameters.around(self.endpoint, self.model), self.messages, self.sample)
+            heads = ",".join([_message_head(message) for message in self.messages])
+            known = _spliced(self.parameters.around(self.endpoint, self.model), heads, self.sample)
             object.__setattr__(self, "_skeleton", known)
         return known
 
@@ -301,10 +325,17 @@ class Questions:
 
         :raises Misuse: it cannot be sent.
         """
+        return self.fingerprint_of(",".join([_message_head(message) for message in messages]), sample)
+
+    def fingerprint_of(self, heads: str, sample: tuple[int, int]) -> str:
+        """Return the fingerprint of one of them, of whose messages there is what :func:`head_of` says, with commas.
+
+        :raises Misuse: it cannot be sent.
+        """
         around = self._around
         if around is None:
             around = self._around = self.parameters.around(self.endpoint, self.model)
-        return hashlib.sha256(_spliced(around, messages, sample)).hexdigest()
+        return hashlib.sha256(_spliced(around, heads, sample)).hexdigest()
 
 
 @often_made(kw_only=True)

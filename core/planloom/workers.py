@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._often_made import often_made
 from .data_classes import frozen
-from .questions import Message, Part, canonical_json, message_of
+from .questions import Message, Part, canonical_json, head_of, message_of
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -35,6 +35,18 @@ class Conversation:
         for part in self.system:
             if part:
                 return (message_of("system", *self.system), *asked)
+        return asked
+
+    def heads(self) -> str | None:
+        """Return what a fingerprint takes of the messages; ``None`` where that would take long to work out.
+
+        :raises Misuse: a text cannot be sent.
+        """
+        asked = head_of("user", (self.prompt, *self.data))
+        for part in self.system:
+            if part:
+                before = head_of("system", self.system)
+                return None if before is None or asked is None else f"{before},{asked}" if asked else before
         return asked
 
 

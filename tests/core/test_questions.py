@@ -18,6 +18,7 @@ from planloom.clients import Endpoint
 from planloom.questions import (
     KEY_VERSION,
     LONG_CHARACTERS,
+    Parameters,
     Part,
     Question,
     Questions,
@@ -27,6 +28,7 @@ from planloom.questions import (
     text_digest,
 )
 from planloom.testing.store_samples import a_reply
+from planloom.workers import Conversation
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 JSON_NUMBERS = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False)
@@ -99,6 +101,42 @@ def test_a_question_that_is_not_made_has_the_fingerprint_that_it_would_have(ques
     kind = Questions(question.endpoint, question.model, question.parameters)
     assert kind.fingerprint(question.messages, question.sample) == question.fingerprint
     assert kind.question(question.messages, question.sample) == question
+
+
+SHORT = TEXT | st.just("")
+TEXTS = st.one_of(SHORT, SHORT.map(Part), st.just("x" * (LONG_CHARACTERS + 1)).map(Part))
+
+
+@given(st.lists(TEXTS, max_size=3), TEXTS, st.lists(TEXTS, max_size=3))
+def test_a_conversation_has_the_fingerprint_of_its_messages_without_making_them(
+    system: list[Part | str], prompt: Part | str, data: list[Part | str]
+) -> None:
+    conversation, kind = (
+        Conversation(system=tuple(system), prompt=prompt, data=tuple(data)),
+        Questions("e", "m", Parameters({})),
+    )
+    parts = [part for part in (*system, prompt, *data) if isinstance(part, Part)]
+    if any(len(part.text) > LONG_CHARACTERS and not part.is_hashed for part in parts):
+        assert conversation.heads() is None
+        for part in parts:
+            part.digest  # noqa: B018 - known from now on
+    heads = conversation.heads()
+    assert heads is not None
+    assert kind.fingerprint_of(heads, (0, 1)) == kind.fingerprint(conversation.messages(), (0, 1))
+
+
+def test_a_long_text_that_nobody_hashed_is_not_hashed_at_once() -> None:
+    text = "y" * (LONG_CHARACTERS + 1)
+    assert Conversation(prompt="short", data=(text,)).heads() is None
+    held = Conversation(prompt=text).messages()
+    held[0].parts[0].digest  # noqa: B018 - known from now on
+    assert Conversation(prompt=text).heads()
+
+
+@pytest.mark.parametrize("conversation", [Conversation(prompt="\ud800"), Conversation(system=(Part("\ud800"),))])
+def test_a_text_that_cannot_be_sent_has_no_fingerprint(conversation: Conversation) -> None:
+    with pytest.raises(Misuse, match="lone surrogate at character 0"):
+        conversation.heads()
 
 
 @given(questions())
