@@ -154,10 +154,14 @@ class Call:
         self.task.add_done_callback(lambda _: end.cancel())
 
     def cut(self) -> None:
-        """End it at once; it stays charged as uncertain if a request may be out. An answer in hand is still kept."""
-        self.is_cut = True
+        """End it at once; it stays charged as uncertain if a request may be out.
+
+        An answer in hand is still kept, unless it is cut again; what closes it is not cut short.
+        """
+        again, self.is_cut = self.is_cut, True
+        is_in_hand = self.reply is not None and not self._closing
         # A task that is cancelled before its first step never gets to close its call; it ends by itself at that step.
-        if self._begun and (self.reply is None or self._closing):
+        if self._begun and again == is_in_hand:
             self.task.cancel()
 
     async def _run(self) -> None:

@@ -14,7 +14,7 @@ from ._given_values import given_credits
 from ._named_runs import find_run
 from .data_classes import frozen
 from .outcomes import Outcome, outcome_of
-from .status import holes_now, paid_now, status_line, status_now
+from .status import holes_now, paid_now, status_line, status_now, workers_now
 from .steering import cancel_run, follow_events, raise_cap
 from .stores import Books, Event, RunHolder, RunProgress, RunRow, ThreadRow, UncertainCall
 from .targets import target_of
@@ -63,6 +63,12 @@ class Run:
     def status_line(self) -> str:
         """How it is going, in one line."""
         return status_line(self._of.store, self.record)
+
+    @property
+    def failed(self) -> int:
+        """How many of its workers failed so far."""
+        row = self.record
+        return workers_now(self._of.store, row, status_now(self._of.store, row), self.progress)["failed"]
 
     @property
     def holes(self) -> int:

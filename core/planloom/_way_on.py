@@ -77,7 +77,10 @@ def _waits(store: Store, row: RunRow, status: str) -> list[str]:
     if at in _UNDER_A_LIMIT:
         return [_money_waited_for(store, row, progress)]
     pause = progress.pause
-    return [str(pause.data["reason"])] if pause is not None and "reason" in pause.data else []
+    if pause is None or "reason" not in pause.data:  # on its way to the store
+        return []
+    until = f" at {pause.data['until']}" if pause.data.get("until") else " once it can"
+    return [f"it is paused at {at}: {pause.data['reason']}; it goes on by itself{until}"]
 
 
 def _money_waited_for(store: Store, row: RunRow, progress: RunProgress) -> str:

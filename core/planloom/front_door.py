@@ -9,21 +9,20 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Literal
 
 import attrs
 
 from ._abort import Abort
-from ._breaker import Outage
 from ._budget_line import BudgetLine
 from ._call import Call, Errand, EventSink, Surroundings
 from ._disk import Disk, stopped_by
 from ._doorstep import Doorstep
 from ._effort import Effort, OutOfTime
-from ._errors import CacheMiss, RunStopped, SpendRefused, StoreError
+from ._errors import CacheMiss, SpendRefused, StoreError
+from ._known import Known, Mode
 from ._lanes import Lane, Turn
+from ._outages import Outages
 from ._pauses import Pauses
-from ._recall import Recall
 from ._slots import Share
 from ._warmup import beginnings
 from .clients import ModelClient, ModelError
@@ -33,8 +32,6 @@ from .stores import Answered, Granted, OpenElsewhere, Store
 from .workers import Asker
 
 __all__ = ["Asker", "Effort", "FrontDoor", "Mode"]
-
-Mode = Literal["collect", "replay", "refresh"]
 
 _ELSEWHERE_POLL_S = 0.05
 _ELSEWHERE_LONGEST_S = 1.0
@@ -81,11 +78,10 @@ class FrontDoor:
         self._lane_of = lane_of
         self._abort = abort
         self._emit = emit
-        self._pauses = pauses
         self._mode = mode
-        self._at_quota = at_quota
-        self._recall = Recall(store, versions or {})
-        share = Share(in_flight, self._account, self._crowded)
+        self._ledger = Known(store, mode, versions or {})
+        outages = Outages(emit, pauses, abort, at_quota)
+        share = Share(in_flight, outages.tell, outages.tell_crowded)
         self._loop = asyncio.get_running_loop()
         self.doorstep = Doorstep(self._loop)
         self._at = Surroundings(
@@ -102,9 +98,6 @@ class FrontDoor:
         # Who else waits for the answer, by the fingerprint of each question that is being asked.
         self._flights: dict[str, list[asyncio.Future[Reply | None]]] = {}
         self._calls: dict[asyncio.Task[None], Call] = {}
-        self._again: set[str] = set()
-        # Endpoints whose client was there when it was needed.
-        self._payable: set[str] = set()
         # What answers cost that no worker has counted as its own yet, by fingerprint.
         self._unclaimed: dict[str, int] = {}
         self.asked = self.reused = self.paid = 0
@@ -112,7 +105,7 @@ class FrontDoor:
     @property
     def asked_again(self) -> int:
         """How many stored replies that are no answers were not taken for one."""
-        return len(self._again)
+        return len(self._ledger.again)
 
     @property
     def unclaimed(self) -> int:
@@ -122,8 +115,8 @@ class FrontDoor:
 
     @property
     def in_flight(self) -> int:
-        """How many calls have not ended."""
-        return len(self._calls)
+        """How many calls have a request out, or an answer that is not settled."""
+        return sum(call.is_out for call in self._calls.values())
 
     @property
     def waiting_for_money(self) -> int:
@@ -166,17 +159,15 @@ class FrontDoor:
         nobody asks that question now. It is not counted as reused yet."""
         if self._abort.reason is not None or fingerprint in self._flights:
             return None
-        reply = self._recall.reply(fingerprint)
-        return reply if reply is not None and reply.version == version and reply.whole else None
+        return self._ledger.recalled(fingerprint, version)
 
     def was_used(self, fingerprint: str) -> bool:
         """Whether an earlier start of this run used an answer to this question."""
-        return self._recall.knows(fingerprint)
+        return self._ledger.was_used(fingerprint)
 
     def has_answer(self, fingerprint: str) -> bool:
         """Whether the ledger has an answer that this run would take for its own."""
-        reply = None if self._mode == "refresh" else self._store.reply(fingerprint)
-        return reply is not None and reply.whole
+        return self._ledger.has(fingerprint)
 
     async def fetch(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort | None = None) -> Reply:
         """Return the answer to a question that was not :meth:`at_hand` just now; see :meth:`ask`."""
@@ -205,7 +196,7 @@ class FrontDoor:
         return None
 
     def _known(self, question: Question, role: RoleSettings, asker: Asker) -> Reply | None:
-        known = self._from_ledger(question)
+        known = self._ledger.answer(question)
         if known is not None:
             asker.started()
         elif self._mode == "replay":
@@ -239,29 +230,6 @@ class FrontDoor:
         await asyncio.gather(*ending, return_exceptions=True)
         return len(ending)
 
-    # --- the ledger
-
-    def _from_ledger(self, question: Question) -> Reply | None:
-        fingerprint = question.fingerprint
-        reply = self._recall.reply(fingerprint)
-        if reply is None and self._mode != "refresh" and not self._is_surely_new(question):
-            reply = self._store.reply(fingerprint)
-        if reply is None or reply.whole or self._mode == "replay":
-            return reply
-        # A stored reply that was cut, filtered or empty is no answer: it is asked again, once a run.
-        if fingerprint in self._again:
-            return self._store.reply(fingerprint)
-        self._again.add(fingerprint)
-        return None
-
-    def _is_surely_new(self, question: Question) -> bool:
-        """Whether no look into the ledger is needed: should another process have answered it in this moment, then the
-        reservation finds that, and until then nothing rests on it. Where nobody can pay something does."""
-        return question.endpoint in self._payable and self._store.lacks(question.fingerprint)
-
-    def _looks(self, question: Question) -> bool:
-        return self._mode != "refresh" and question.fingerprint not in self._again
-
     # --- one question, asked by its first asker for all that ask it meanwhile
 
     async def _lead(self, question: Question, role: RoleSettings, asker: Asker, effort: Effort) -> Reply:
@@ -271,7 +239,7 @@ class FrontDoor:
                 f"the question of role `{role.name}` is not in the ledger and there is no client for the endpoint "
                 f"`{question.endpoint}`; configure it, or replay a run that has all its answers"
             )
-        self._payable.add(question.endpoint)
+        self._ledger.payable.add(question.endpoint)
         errand = Errand(
             question=question,
             role=role,
@@ -354,8 +322,7 @@ class FrontDoor:
             self.paid += reply.price
             if reply.price:
                 self._unclaimed[fingerprint] = self._unclaimed.get(fingerprint, 0) + reply.price
-            if self._mode == "refresh":
-                self._recall.use(fingerprint, reply.version)  # a run asks again once, whoever waits for it
+            self._ledger.came(fingerprint, reply.version)
         self._line.freed()
 
     async def _grant(self, errand: Errand, turn: Turn) -> Granted | Answered:
@@ -369,7 +336,12 @@ class FrontDoor:
                 await self._abort.until(turn.take())
             asker.sends()
             result = await self._line.reserve(
-                question, worst=errand.worst, run=asker.run, thread=asker.thread, look=self._looks(question), turn=turn
+                question,
+                worst=errand.worst,
+                run=asker.run,
+                thread=asker.thread,
+                look=self._ledger.is_looked_for(question),
+                turn=turn,
             )
             if not isinstance(result, OpenElsewhere):
                 asker.started()  # who waits for money has not begun
@@ -381,7 +353,7 @@ class FrontDoor:
                 await self._abort.until(self._something_closed(seen))
             # Read before the next try, so that what closes after that try is noticed.
             seen = self._store.version()
-            known = self._from_ledger(question)
+            known = self._ledger.answer(question)
             if known is not None:
                 asker.started()
                 return Answered(known)
@@ -391,28 +363,6 @@ class FrontDoor:
         until = self._loop.time() + _ELSEWHERE_LONGEST_S
         while self._store.version() == seen and self._loop.time() < until:
             await asyncio.sleep(_ELSEWHERE_POLL_S)
-
-    # --- other processes of this machine
-
-    def _crowded(self, endpoint: str) -> None:
-        """Hear that the run waits since others hold all slots of an endpoint."""
-        said = f"waits for slots at endpoint `{endpoint}` that other processes of this machine hold"
-        self._emit("run.log", {"message": said})
-
-    # --- an account that is used up
-
-    def _account(self, endpoint: str, outage: Outage | None) -> None:
-        """Hear that an account is used up, or answers again."""
-        at = f"the account behind `{endpoint}`"
-        if outage is None:
-            self._emit("run.breaker", _breaker_fields(endpoint, None, "the account answers again", is_open=False))
-            self._pauses.leave(at)
-            return
-        until = None if outage.until is None else outage.until.isoformat(timespec="seconds")
-        self._emit("run.breaker", _breaker_fields(endpoint, until, outage.reason, is_open=True))
-        self._pauses.enter(at)
-        if self._at_quota == "stop" or outage.hopeless:
-            self._abort.set(RunStopped(_used_up(at, outage, until)))
 
 
 async def _close(calls: dict[str, Callable[[], Awaitable[None]]]) -> None:
@@ -434,12 +384,3 @@ def _unknown_in_replay(role: RoleSettings) -> str:
         f"replay met a question of role `{role.name}` that the ledger has no answer to; "
         "resume the run, or run its plan anew, which asks and pays for what is missing"
     )
-
-
-def _breaker_fields(endpoint: str, until: str | None, reason: str, *, is_open: bool) -> dict[str, Any]:
-    return {"endpoint": endpoint, "until": until, "reason": reason, "open": is_open}
-
-
-def _used_up(at: str, outage: Outage, until: str | None) -> str:
-    when = f" after {until}" if until else ""
-    return f"{at} is used up: {outage.reason}; then run it again{when}: what is answered is not asked again"

@@ -22,6 +22,7 @@ __all__ = [
     "status_now",
     "uncertain_text",
     "was_refused",
+    "workers_now",
 ]
 
 ENDED = ("completed", "failed", "cancelled", "runaway", "refused")
@@ -69,16 +70,15 @@ def was_refused(row: RunRow) -> bool:
 def status_line(store: Store, row: RunRow) -> str:
     """Return the line that answers "how is it going?", while a run is under way and afterwards."""
     status, progress = status_now(store, row), store.progress(row.id)
-    threads = progress.threads
+    threads, came_to = progress.threads, workers_now(store, row, status, progress)
     waiting, for_money = left_waiting(row, status, progress), _is_out_of_money(row, status)
     running = threads.get("running", 0) if status in _DRIVEN and not for_money else 0
-    dropped = threads.get("dropped", 0)
     holes = holes_now(store, row, status, progress)
     parts = [
         row.id,
         status,
         *_phase(progress),
-        f"{running} running, {threads.get('done', 0)} done, {threads.get('failed', 0)} failed, {dropped} dropped",
+        f"{running} running, {', '.join(f'{number} {what}' for what, number in came_to.items())}",
         f"{show_credits(paid_now(store, row, status) or 0)} credits",
         f"{_lasted_s(store, row, status, progress):.1f} s",
         *([f"{waiting} waiting{' for money' if for_money else ''}"] if waiting else []),
@@ -88,11 +88,28 @@ def status_line(store: Store, row: RunRow) -> str:
     return " | ".join(parts)
 
 
+def workers_now(store: Store, row: RunRow, status: str, progress: RunProgress) -> dict[str, int]:
+    """Return how many workers are ``done``, ``failed`` and ``dropped``.
+
+    Where the run ended its record says that. Rows of workers that no longer had to begin when it went on, as those that
+    lose a race by then, are still there.
+    """
+    names = ("done", "failed", "dropped")
+    phases = row.facts.get("phases") if _has_ended(store, row, status) else None
+    if phases is None:
+        return {name: progress.threads.get(name, 0) for name in names}
+    return {name: sum(phase.get(name, 0) for phase in phases) for name in names}
+
+
 def holes_now(store: Store, row: RunRow, status: str, progress: RunProgress) -> int:
     """Return what a run lacks: as its record says where it ended, else what its store counts of it by now."""
-    stands = status not in UNDER_WAY or (status == "paused" and store.driver(row.id) is None)
-    counted_then = row.facts.get("counts", {}).get("holes") if stands else None
-    return progress.holes if counted_then is None else int(counted_then)
+    counts = row.facts.get("counts", {}) if _has_ended(store, row, status) else {}
+    return int(counts.get("holes", progress.holes))
+
+
+def _has_ended(store: Store, row: RunRow, status: str) -> bool:
+    """Whether nothing went on since the record said how the run ended, if it ever did."""
+    return status not in UNDER_WAY or (status == "paused" and store.driver(row.id) is None)
 
 
 def left_waiting(row: RunRow, status: str, progress: RunProgress) -> int:

@@ -154,7 +154,8 @@ def _print_run(run: Run) -> None:
 
 def _failures(run: Run) -> Iterator[str]:
     """Yield why workers failed, a line for each reason, with the first that failed for it."""
-    failed = run.workers("failed", _FAILED_SHOWN)
+    number = run.failed
+    failed = run.workers("failed", min(number, _FAILED_SHOWN)) if number else ()
     by_reason: dict[str, list[ThreadRow]] = {}
     for thread in failed:
         by_reason.setdefault(thread.error or "", []).append(thread)
@@ -166,8 +167,8 @@ def _failures(run: Run) -> Iterator[str]:
             yield f"  they are {named}"
         else:
             yield f"{first.id} {first.label}: {reason}"
-    hidden = run.progress.threads.get("failed", 0) - len(failed)
-    if hidden:
+    hidden = number - len(failed)
+    if hidden > 0:
         yield f"and {hidden:,} more failed; `planloom export {run.id}` has them all"
 
 
