@@ -32,6 +32,15 @@ class Lane:
         self.hedge_after_s = hedge_after_s
         self.unclosed: dict[str, Callable[[], Awaitable[None]]] = {}
 
+    async def close_earlier(self) -> None:
+        """Write down what those calls came to: else who asks the same waits for them.
+
+        :raises StoreError: nothing can be written still.
+        """
+        for call_id, close in tuple(self.unclosed.items()):
+            await close()
+            self.unclosed.pop(call_id, None)
+
     def turn(self, share: Share, keys: tuple[bytes, ...] = ()) -> Turn:
         """Return a place for one question, which holds no slot yet.
 

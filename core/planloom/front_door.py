@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import attrs
 
@@ -330,7 +330,7 @@ class FrontDoor:
         question, asker = errand.question, errand.asker
         seen: int | None = None
         if errand.lane.unclosed:
-            await _close(errand.lane.unclosed)
+            await errand.lane.close_earlier()
         while True:
             if not (turn.has_slot or turn.take_at_once()):
                 await self._abort.until(turn.take())
@@ -363,16 +363,6 @@ class FrontDoor:
         until = self._loop.time() + _ELSEWHERE_LONGEST_S
         while self._store.version() == seen and self._loop.time() < until:
             await asyncio.sleep(_ELSEWHERE_POLL_S)
-
-
-async def _close(calls: dict[str, Callable[[], Awaitable[None]]]) -> None:
-    """Write down what calls came to that ended when nothing could be written: else who asks the same waits for them.
-
-    :raises StoreError: nothing can be written still.
-    """
-    for call_id, close in tuple(calls.items()):
-        await close()
-        calls.pop(call_id, None)
 
 
 async def _value_of(landing: asyncio.Future[Reply | None]) -> Reply | None:

@@ -182,14 +182,22 @@ def test_a_hedged_call_that_is_cut_off_owes_for_the_requests_that_are_out(tmp_pa
     asyncio.run(scenario())
 
 
-def test_both_requests_of_a_hedged_call_may_be_cut_off_before_they_are_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("turns", [None, 0, 1, 2, 3])
+def test_both_requests_of_a_hedged_call_may_be_cut_off_before_they_are_out(tmp_path: Path, turns: int | None) -> None:
+    """Also where they are cut off once more while they end."""
+
     async def scenario() -> None:
         with never_connecting() as silent:
             async with door_to(tmp_path / "store.db", client_at(silent.url), hedge_after_s=0.05) as door:
                 asking = asyncio.ensure_future(door.ask("q"))
                 await until(lambda: silent.greetings == 2)
                 door.abort.set(RunCancelled("stopped"))
-                await door.door.cut()
+                cutting = asyncio.ensure_future(door.door.cut())
+                for _ in range(turns or 0):
+                    await asyncio.sleep(0)
+                if turns is not None:
+                    await door.door.cut()
+                await cutting
                 await asyncio.gather(asking, return_exceptions=True)
                 assert (money(door), door.lane.slots.in_flight) == ((0, 0, 0), 0)
 
