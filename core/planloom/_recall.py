@@ -14,8 +14,8 @@ from .stores import Store
 
 __all__ = ["Recall"]
 
-_AT_ONCE = 64
-_MOST_AHEAD = 4 * _AT_ONCE  # replies may be long
+_AT_ONCE = 128
+_MOST_AHEAD = 2 * _AT_ONCE  # replies may be long
 
 
 class Recall:

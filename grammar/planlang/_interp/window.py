@@ -44,7 +44,7 @@ TASK_STEPS: Final = 30
 GROUP_STEPS: Final = 200
 TASK_BYTES: Final = 1_000
 _OPEN_A_SEAT: Final = 4  # tasks that may be open, parents that wait included, for each seat
-_A_TURN: Final = 256  # thunks that may run in one turn of the event loop; a known answer takes 20 µs
+_A_TURN: Final = 128  # thunks that run in one turn of the event loop; a known answer takes 25 µs, a checked one 200
 
 
 class Group:
