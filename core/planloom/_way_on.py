@@ -21,6 +21,8 @@ def way_on(outcome: Outcome) -> list[str]:
         return [f"this process drives it no longer: `planloom follow {run}` shows how it goes"]
     if outcome.status == "runaway":
         return [f"`planloom resume {run} --workers N` goes on with more of them, and asks nothing twice"]
+    if outcome.status == "failed" and _may_have_more(outcome.error):
+        return [f"`planloom resume {run}` then goes on, and asks nothing twice"]
     if outcome.status == "failed" and not outcome.holes and _is_plan_fault(outcome.error):
         return [
             f"whatever is asked again, this plan fails there: mend it, and `planloom resume {run} --plan FILE "
@@ -40,6 +42,12 @@ def _is_plan_fault(error: str | None) -> bool:
     from .job import is_plan_fault  # brings all that runs one, which is there where one ended just now
 
     return is_plan_fault(error)
+
+
+def _may_have_more(error: str | None) -> bool:
+    from .job import may_have_more
+
+    return may_have_more(error)
 
 
 def _all_answered(outcome: Outcome) -> bool:
@@ -70,10 +78,14 @@ def way_on_now(store: Store, row: RunRow) -> list[str]:
 
 
 def _waits(store: Store, row: RunRow, status: str) -> list[str]:
-    """Return what a run that is paused waits for, and what frees it."""
+    """Return what a run waits for that asks nothing now, and what frees it."""
     progress, at = store.progress(row.id), row.facts.get("paused_at")
     if status != "paused":
-        return []
+        waiting = left_waiting(row, status, progress)
+        if not waiting or progress.threads.get("running"):
+            return []
+        wait = "waits" if waiting == 1 else "wait"
+        return [f"{counted(waiting, 'worker')} {wait} for slots that other runs hold, or for answers that they ask for"]
     if at in _UNDER_A_LIMIT:
         return [_money_waited_for(store, row, progress)]
     pause = progress.pause

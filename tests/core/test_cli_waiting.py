@@ -20,6 +20,7 @@ from planloom.money import micro_of
 from planloom.status import holes_now, status_line
 from planloom.stores import RunRow
 from planloom.terminal import Progress, outcome_line
+from planloom.testing.folders import Folder
 from planloom.testing.looms import loom_at, run_plan
 from planloom.testing.loopback import LoopbackServer, Received, Script, completion, echo, json_answer
 
@@ -212,3 +213,41 @@ def test_holes_of_an_earlier_start_are_not_said_of_a_run_that_asks_them_again(tm
         return json_answer({"error": {"message": "no"}}, status=400) if count <= 20 else echo(request).hanging()
 
     with_loom(tmp_path, script, scene, in_flight=4)
+
+
+def test_a_run_whose_slots_others_hold_says_so(tmp_path: Path) -> None:
+    async def scene(loom: Loom) -> None:
+        first, second = RunControl(), RunControl()
+        holding = asyncio.ensure_future(run_plan(loom, TWENTY, control=first))
+        while first.door is None or first.door.in_flight < 4:
+            await asyncio.sleep(0.01)
+        others = TWENTY.replace("question", "another")
+        running = asyncio.ensure_future(run_plan(loom, others, control=second))
+        while len(loom.store.runs()) < 2:
+            await asyncio.sleep(0.01)
+        row = loom.store.runs()[0]
+        await waiting(loom, row.id, 20)
+        assert "| 0 running, 0 done, " in status_line(loom.store, row)
+        assert way_on_now(loom.store, row)[0] == (
+            "20 workers wait for slots that other runs hold, or for answers that they ask for"
+        )
+        for control in (second, second, first, first):
+            control.cancel()
+        await asyncio.gather(holding, running)
+
+    with_loom(tmp_path, lambda request: echo(request).hanging(), scene, in_flight=4)
+
+
+def test_a_raise_that_does_not_do_says_which_would(folder_with: Callable[[Script, str], Folder]) -> None:
+    plan = 'many = 20 if agent("how many") == "ok: how many" else 2\n'
+    plan += 'result = parallel([lambda i=i: agent(f"question {i}") for i in range(many)])\n'
+    folder = folder_with(echo, plan)
+    run = folder.run("run", "job.plan", "--detach", "--cap", "2")[1].strip()
+    folder.wait_until(lambda: folder.store(lambda store: store.progress(run).pause is not None))
+    folder.wait_until(lambda: folder.newest().status == "paused")
+    assert folder.run("raise", run, "--cap", "2.1")[1] == (
+        f"{run}: 0.1 of 2.1 credits are free; that does not do for the next call, which may cost 0.2; "
+        f"`planloom raise {run} --cap 2.2` or more does\n"
+    )
+    assert "goes on" in folder.run("raise", run, "--cap", "9")[1]
+    assert folder.run("follow", run)[0] == 0

@@ -12,9 +12,9 @@ from rich.text import Text
 from planloom._pauses import AT_THE_STORES_BUDGET
 from planloom.api import Run, open_with
 from planloom.exporting import event_line
-from planloom.money import credits_of, show_credits
+from planloom.money import credits_of, micro_of, show_credits, show_enough
 from planloom.outcomes import exit_code_of
-from planloom.stores import Books, RunHolder
+from planloom.stores import Books, Event, RunHolder
 from planloom.terminal import EventLines
 from planloom.visible import visible
 
@@ -153,12 +153,26 @@ def raise_(app: App, run: str, cap: int) -> int:
         whole_id = await _found(app, run)
         async with open_with(app.registry, app.settings) as loom:
             raised = loom.run(whole_id)
-            return raised.id, await raised.raise_cap(credits_of(cap)), _way_on(raised)
+            pause = raised.progress.pause if raised.status == "paused" else None
+            books = await raised.raise_cap(credits_of(cap))
+            return raised.id, books, _too_little(raised, books, pause) or _way_on(raised)
 
     run_id, books, way_on = asyncio.run(main())
     free = f"{show_credits(books.left)} of {show_credits(books.cap)} credits are free"
     click.echo(f"{run_id}: {free}; {way_on}")
     return 0
+
+
+def _too_little(run: Run, books: Books, pause: Event | None) -> str:
+    """Return that a raise does not do for the call that waits, and what does; empty where it does, or none waits."""
+    if pause is None or pause.type != "run.budget_paused" or pause.data.get("of") == "store":
+        return ""
+    asked = micro_of(pause.data["asked"])
+    if asked <= books.left:
+        return ""
+    enough = books.cap - books.left + asked
+    goes_on = f"`planloom raise {run.id} --cap {show_enough(enough)}` or more does"
+    return f"that does not do for the next call, which may cost {show_credits(asked)}; {goes_on}"
 
 
 def _way_on(run: Run) -> str:
