@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from .loom import Loom
+    from .stores import Store
 
 __all__ = ["Execution"]
 
@@ -67,25 +68,32 @@ class Execution:
         self.record = RunRecord(kept, row, self.disk)
         control.run_id = self.id
         control.say = lambda text: self._emit("run.log", {"message": text})
-        everyone = [*loom.registry.all("listener", Listener).values(), *start.listeners]
-        self.recorder = Recorder(
-            self.id,
-            kept,
-            everyone,
-            asyncio.get_running_loop().time,
-            disk=self.disk,
-            first_seq=self.former.seq + 1 if self.former and not self.replaying else 1,
-            began_s=self.former.t if self.former and not self.replaying else 0.0,
-        )
+        self.recorder = self._new_recorder(kept)
         self.states = control.states = {name: work.new_run(rehearsal=False) for name, work in self.job.works.items()}
         self.door = control.door = self._front_door()
-        recorded = self.former.journal if self.former else start.recorded
-        json_modes = JsonModes(recorded, self._journal, lambda text: self._emit("run.log", {"message": text}))
-        self.workers = ModelWorkers(self.door, start.settings, run_number=self.job.repeat, json_modes=json_modes)
-        self.host = RunHost(
+        self.host = self._new_host(self.former.journal if self.former else start.recorded)
+        control.phases = self.host.phases
+
+    def _new_recorder(self, kept: Store | None) -> Recorder:
+        going_on = None if self.replaying else self.former
+        return Recorder(
             self.id,
-            registry=loom.registry,
-            settings=start.settings,
+            kept,
+            [*self.loom.registry.all("listener", Listener).values(), *self.start.listeners],
+            asyncio.get_running_loop().time,
+            disk=self.disk,
+            first_seq=going_on.seq + 1 if going_on else 1,
+            began_s=going_on.t if going_on else 0.0,
+        )
+
+    def _new_host(self, recorded: Mapping[str, Any]) -> RunHost:
+        settings, former = self.start.settings, self.former
+        json_modes = JsonModes(recorded, self._journal, lambda text: self._emit("run.log", {"message": text}))
+        self.workers = ModelWorkers(self.door, settings, run_number=self.job.repeat, json_modes=json_modes)
+        return RunHost(
+            self.id,
+            registry=self.loom.registry,
+            settings=settings,
             recorder=self.recorder,
             perform=self._perform,
             recall=self.workers.recalled,
@@ -94,10 +102,9 @@ class Execution:
             states=self.states,
             journal=self._journal,
             recorded=recorded,
-            threads=self.former.threads if self.former else {},
-            newest_thread=self.former.newest_thread if self.former else 0,
+            threads=former.threads if former else {},
+            newest_thread=former.newest_thread if former else 0,
         )
-        control.phases = self.host.phases
 
     def _front_door(self) -> FrontDoor:
         line = BudgetLine(

@@ -39,7 +39,7 @@ class Roster:
     :param perform: how a worker's request is carried out. :param recall: gives the value that a worker came to at an
         earlier start, and the reply it rests on; ``None`` sends to ``perform``.
     :param threads: the threads of an earlier start, by the address of their worker.
-    :param newest_thread: the highest number of any of them.
+    :param newest: the highest number of any of them.
     :param lacks: is told of workers that brought nothing.
     :ivar full_price: what the answers so far cost at full price, in micro-credits.
     """
@@ -53,12 +53,12 @@ class Roster:
         *,
         perform: Perform,
         recall: Recall,
-        threads: Mapping[str, ThreadTrace],
-        newest_thread: int,
+        threads: Mapping[str, ThreadTrace] | None = None,
+        newest: int = 0,
     ) -> None:
         self._run_id, self._limit, self._recorder, self._lacks = run_id, settings.workers, recorder, lacks
         self._perform, self._recall = perform, recall
-        self._threads, self._newest_thread = dict(threads), newest_thread
+        self._threads, self._newest_thread = dict(threads or {}), newest
         self._asked_for = 0
         self.full_price = 0
 

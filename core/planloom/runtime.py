@@ -82,10 +82,7 @@ class RunHost:
         newest_thread: int = 0,
         recall: Recall = lambda request, former: None,
     ) -> None:
-        self.run_id = run_id
-        self.registry = registry
-        self.settings = settings
-        self.args = args
+        self.run_id, self.registry, self.settings, self.args = run_id, registry, settings, args
         self.phases = Phases()
         self.lacks = Lacks()
         self.undecided: list[dict[str, Any]] = []
@@ -97,13 +94,11 @@ class RunHost:
             self.lacks,
             perform=perform,
             recall=recall,
-            threads=threads or {},
-            newest_thread=newest_thread,
+            threads=threads,
+            newest=newest_thread,
         )
-        self._budget_left = budget_left
-        self._states = states
-        self._journal = journal
-        self._recorded = recorded or {}
+        self._budget_left, self._states = budget_left, states
+        self._journal, self._recorded = journal, recorded or {}
         self._saved_plans = 0
         # Of a saved plan inside this one: where it was called, and what its tasks inherit from there.
         self._prefix = ""
