@@ -46,9 +46,13 @@ class Start:
     mode: Mode = "collect"
     on_cap: OnCap = "stop"
     listeners: tuple[Listener, ...] = ()
-    limits: Limits = attrs.field(factory=Limits)
     roles: tuple[str, ...] | None = None
     former: Former | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """What the plan may use."""
+        return self.settings.plan_limits
 
     @property
     def asks(self) -> Mode:

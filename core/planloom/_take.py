@@ -15,7 +15,7 @@ from ._recorder import Recorder
 from ._stage_host import StageHost, said_of
 from .data_classes import frozen
 from .front_door import Asker
-from .job import plan_hash
+from .job import limit_told, plan_hash
 from .kits import KitWork
 from .money import Price, show_credits, show_enough
 from .plugins import Registry
@@ -259,7 +259,7 @@ def _said(fault: Exception) -> str:
     if isinstance(fault, PlanFailed):
         return said_of(fault)
     if isinstance(fault, PlanLimitError):
-        return f"line {fault.line}: {fault.detail}"
+        return f"line {fault.line}: {limit_told(fault)}"
     if isinstance(fault, Runaway):
         return f"worker limit: {fault}"
     return str(fault)

@@ -58,7 +58,7 @@ _ENDPOINT_KEYS = (
     "timeouts",
     "in_flight",
 )
-_LIMIT_KEYS = ("in_flight", "workers", "worker_timeout_s", "at_quota")
+_LIMIT_KEYS = ("in_flight", "workers", "worker_timeout_s", "plan_steps", "plan_memory_mb", "at_quota")
 _SENT_BY_PLANLOOM = ("messages", "model", "n", "response_format", "stream")
 _PRICE_KEYS = ("call", "input", "cached_input", "output")
 _STANDARD = Settings()
@@ -152,6 +152,8 @@ class _Reader(ConfiguredValues):
             bare_in_flight=self.whole(limits, "in_flight", "limits", _STANDARD.bare_in_flight),
             workers=self.whole(limits, "workers", "limits", _STANDARD.workers),
             worker_timeout_s=self.seconds(limits, "worker_timeout_s", "limits", _STANDARD.worker_timeout_s),
+            plan_steps=self.whole(limits, "plan_steps", "limits", _STANDARD.plan_steps),
+            plan_memory_mb=self.whole(limits, "plan_memory_mb", "limits", _STANDARD.plan_memory_mb),
             at_quota=self._at_quota(limits),
             endpoints={name: _with_prefix_cache(endpoint, roles.values()) for name, endpoint in endpoints.items()},
             roles=roles,

@@ -31,6 +31,8 @@ __all__ = [
     "is_plan_fault",
     "is_unfinished",
     "job_facts",
+    "limit_told",
+    "may_have_more",
     "new_row",
     "plan_hash",
     "role_facts",
@@ -41,6 +43,7 @@ _BARE_BUDGET = 1_500 * MICRO
 _NOTHING = Spent()
 _ERROR_LENGTH = 2_000
 _UNFINISHED = ("created", "held", "running", "paused", "cancelled", "interrupted", "failed")
+_RAISED_BY = {"steps": "limits.plan_steps", "memory_bytes": "limits.plan_memory_mb"}
 _FAILED, _STOPPED = "the plan failed at line", "the plan was stopped at line"
 
 
@@ -182,13 +185,24 @@ def _fault_text(fault: Exception) -> str:
     if isinstance(fault, PlanFailed):
         return f"{_FAILED} {fault.line}, column {fault.column}: {fault.kind}: {fault.detail}"
     if isinstance(fault, PlanLimitError):
-        return f"{_STOPPED} {fault.line}, column {fault.column}: {fault.detail}"
+        return f"{_STOPPED} {fault.line}, column {fault.column}: {limit_told(fault)}"
     return str(fault)
+
+
+def limit_told(fault: PlanLimitError) -> str:
+    """Return what a limit's error says, and the setting that raises the limit, where one does."""
+    setting = _RAISED_BY.get(fault.limit)
+    return f"{fault.detail}; or raise `{setting}` in the configuration" if setting else fault.detail
 
 
 def is_plan_fault(error: str | None) -> bool:
     """Return whether a run's error text says that its plan is at fault, which no further answer mends."""
-    return error is not None and error.startswith((_FAILED, _STOPPED))
+    return error is not None and error.startswith((_FAILED, _STOPPED)) and not may_have_more(error)
+
+
+def may_have_more(error: str | None) -> bool:
+    """Return whether a run's error text says that its plan hit a limit that can be raised."""
+    return error is not None and error.startswith(_STOPPED) and any(name in error for name in _RAISED_BY.values())
 
 
 def is_unfinished(row: RunRow) -> bool:

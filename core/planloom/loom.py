@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from planlang import Limits, Program
+from planlang import Program
 
 from ._budget_line import OnCap
 from ._errors import RunTaken
@@ -137,7 +137,6 @@ class Loom:
         on_cap: OnCap = "stop",
         listeners: Iterable[Listener] = (),
         control: RunControl | None = None,
-        limits: Limits | None = None,
         roles: Iterable[str] | None = None,
         workers: int | None = None,
     ) -> Outcome:
@@ -166,7 +165,6 @@ class Loom:
             mode=mode,
             on_cap=on_cap,
             listeners=tuple(listeners),
-            limits=limits or Limits(),
             roles=None if roles is None else tuple(roles),
         )
         return await Execution(self, start, control or RunControl()).drive()

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from planlang import Limits, Program
+from planlang import Program
 
 from ._take import Fails, Stage, Take, stand_in_answer
 from ._virtual_time import from_zero, run_in_virtual_time
@@ -113,7 +113,6 @@ def rehearse(
     seen: int | None = None,
     recorded: Mapping[str, Any] | None = None,
     args: Mapping[str, Any] | None = None,
-    limits: Limits | None = None,
     takes: int | None = None,
     with_failures: bool = True,
 ) -> Rehearsal:
@@ -140,7 +139,7 @@ def rehearse(
             seed=seed,
             fails=fails,
         )
-        return from_zero(stage.run(program, dict(args or {}), limits or Limits()))
+        return from_zero(stage.run(program, dict(args or {}), settings.plan_limits))
 
     return run_in_virtual_time(_rehearsed(take, program.source, takes, with_failures))
 

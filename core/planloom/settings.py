@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
 
+from planlang import Limits
+
 from ._errors import ConfigurationError
 from .clients import ClientPlugin, Endpoint
 from .data_classes import frozen
@@ -38,6 +40,8 @@ __all__ = [
     "role_names_of",
     "settings_without_file",
 ]
+
+_MB = 1024 * 1024
 
 AtQuota: TypeAlias = Literal["wait", "stop"]
 AT_QUOTA: tuple[AtQuota, ...] = ("wait", "stop")
@@ -106,6 +110,7 @@ class Settings:
     :ivar in_flight: model calls at once in a run, and at an endpoint that sets no number of its own.
     :ivar bare_in_flight: the same for a run without a kit.
     :ivar workers: workers a run may have. :ivar worker_timeout_s: how long one of them may be asked, in all.
+    :ivar plan_steps: what its plan may compute. :ivar plan_memory_mb: what values its plan may make, in all.
     :ivar at_quota: what a run does when an account is used up: ``wait`` until it is reset, or ``stop``, to be resumed.
     :ivar prompts: files that replace a kit's prompts, by ``kit.name``.
     :ivar kits: each kit's own settings.
@@ -120,6 +125,8 @@ class Settings:
     bare_in_flight: int = 16
     workers: int = 1_000
     worker_timeout_s: float = 1_800.0
+    plan_steps: int = Limits().steps
+    plan_memory_mb: int = Limits().memory_bytes // _MB
     at_quota: AtQuota = "wait"
     endpoints: Mapping[str, Endpoint] = attrs.field(factory=dict)
     roles: Mapping[str, RoleSettings] = attrs.field(factory=dict)
@@ -131,6 +138,11 @@ class Settings:
     def offline(self) -> bool:
         """Whether no model is configured, so that the offline analyst answers."""
         return all(self.endpoints[role.endpoint].client == OFFLINE for role in self.roles.values())
+
+    @property
+    def plan_limits(self) -> Limits:
+        """What a plan may use."""
+        return Limits(steps=self.plan_steps, memory_bytes=self.plan_memory_mb * _MB)
 
     def role(self, name: str) -> RoleSettings:
         """Return a role's settings.

@@ -9,6 +9,7 @@ import attrs
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from planlang import Limits
 from planloom import ConfigurationError
 from planloom.configuration import load_settings
 from planloom.money import MICRO, Price
@@ -181,6 +182,7 @@ FAULTS = {
     "no calls at once": "[limits]\nin_flight = 0\n",
     "half a worker": "[limits]\nworkers = 1.5\n",
     "no time for a worker": "[limits]\nworker_timeout_s = 0\n",
+    "no memory for a plan": "[limits]\nplan_memory_mb = 0\n",
     "another thing to do at a quota": '[limits]\nat_quota = "wiat"\n',
     "no calls at once at an endpoint": '[endpoints.main]\nurl = "http://a"\nin_flight = 0\n',
     "a share above one": "[gate]\npass_share = 2\n",
@@ -246,9 +248,10 @@ def test_settings_are_the_same_however_often_they_are_read(registry: Registry, t
 
 
 def test_limits_of_runs_workers_and_endpoints_are_read(registry: Registry, tmp_path: Path) -> None:
-    limits = "[limits]\nin_flight = 8\nworker_timeout_s = 90.5\nat_quota = 'stop'\n"
+    limits = "[limits]\nin_flight = 8\nworker_timeout_s = 90.5\nat_quota = 'stop'\nplan_memory_mb = 512\n"
     found = read(registry, tmp_path, f"{limits}[endpoints.main]\nurl = 'http://a'\nin_flight = 4\n")
     assert (found.in_flight, found.worker_timeout_s, found.at_quota) == (8, 90.5, "stop")
+    assert found.plan_limits == Limits(memory_bytes=2**29)
     assert found.endpoints["main"].in_flight == 4
 
 
@@ -257,4 +260,5 @@ def test_without_a_word_workers_have_half_an_hour_and_accounts_are_waited_for(
 ) -> None:
     found = read(registry, tmp_path, "[endpoints.main]\nurl = 'http://a'\n")
     assert (found.in_flight, found.worker_timeout_s, found.at_quota) == (32, 1_800, "wait")
+    assert found.plan_limits == Limits()
     assert found.endpoints["main"].in_flight is None
