@@ -9,7 +9,7 @@ from typing import Any
 
 from ._errors import Misuse
 from .questions import Question, Reply
-from .status import status_now
+from .status import holes_now, lasted_s, status_now, workers_now
 from .stores import RunRow, Store, ThreadRow
 
 __all__ = ["RUN_FILES", "event_line", "export_run", "run_as_json"]
@@ -39,10 +39,14 @@ def export_run(store: Store, row: RunRow, folder: Path) -> None:
 
 def run_as_json(store: Store, row: RunRow) -> dict[str, Any]:
     """Return a run's record as plain data, without plan, result and events."""
+    status, progress = status_now(store, row), store.progress(row.id)
     return {
         "id": row.id,
         "title": row.title,
-        "status": status_now(store, row),
+        "status": status,
+        "workers": workers_now(store, row, status, progress),
+        "holes": holes_now(store, row, status, progress),
+        "seconds": round(lasted_s(store, row, status, progress), 3),
         "created_at": row.created_at,
         "plan_hash": row.plan_hash,
         "error": row.error,

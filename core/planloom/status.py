@@ -15,6 +15,7 @@ __all__ = [
     "UNDER_WAY",
     "driven_text",
     "holes_now",
+    "lasted_s",
     "left_off",
     "left_waiting",
     "paid_now",
@@ -70,18 +71,18 @@ def was_refused(row: RunRow) -> bool:
 def status_line(store: Store, row: RunRow) -> str:
     """Return the line that answers "how is it going?", while a run is under way and afterwards."""
     status, progress = status_now(store, row), store.progress(row.id)
-    threads, came_to = progress.threads, workers_now(store, row, status, progress)
-    waiting, for_money = left_waiting(row, status, progress), _is_out_of_money(row, status)
-    running = threads.get("running", 0) if status in _DRIVEN and not for_money else 0
+    workers = workers_now(store, row, status, progress)
+    waiting = workers.pop("waiting")
+    for_money = " for money" if _is_out_of_money(row, status) else ""
     holes = holes_now(store, row, status, progress)
     parts = [
         row.id,
         status,
         *_phase(progress),
-        f"{running} running, {', '.join(f'{number} {what}' for what, number in came_to.items())}",
+        ", ".join(f"{number} {what}" for what, number in workers.items()),
         f"{show_credits(paid_now(store, row, status) or 0)} credits",
-        f"{_lasted_s(store, row, status, progress):.1f} s",
-        *([f"{waiting} waiting{' for money' if for_money else ''}"] if waiting else []),
+        f"{lasted_s(store, row, status, progress):.1f} s",
+        *([f"{waiting} waiting{for_money}"] if waiting else []),
         *([f"HOLES {holes}"] if holes else []),
         *([f"PAUSED at {row.facts['paused_at']}"] if status == "paused" and row.facts.get("paused_at") else []),
     ]
@@ -89,16 +90,20 @@ def status_line(store: Store, row: RunRow) -> str:
 
 
 def workers_now(store: Store, row: RunRow, status: str, progress: RunProgress) -> dict[str, int]:
-    """Return how many workers are ``done``, ``failed`` and ``dropped``.
+    """Return how many workers are ``running``, ``done``, ``failed``, ``dropped`` and ``waiting``; see
+    :func:`left_waiting`.
 
-    Where the run ended its record says that. Rows of workers that no longer had to begin when it went on, as those that
-    lose a race by then, are still there.
+    Where the run ended its record says what they came to. Rows of workers that no longer had to begin when it went on,
+    as those that lose a race by then, are still there.
     """
-    names = ("done", "failed", "dropped")
-    phases = row.facts.get("phases") if _has_ended(store, row, status) else None
-    if phases is None:
-        return {name: progress.threads.get(name, 0) for name in names}
-    return {name: sum(phase.get(name, 0) for phase in phases) for name in names}
+    threads, has_ended = progress.threads, _has_ended(store, row, status)
+    phases = row.facts.get("phases") if has_ended else None
+    running = threads.get("running", 0) if status in _DRIVEN and not _is_out_of_money(row, status) else 0
+    came_to = {
+        name: threads.get(name, 0) if phases is None else sum(phase.get(name, 0) for phase in phases)
+        for name in ("done", "failed", "dropped")
+    }
+    return {"running": running, **came_to, "waiting": 0 if has_ended else left_waiting(row, status, progress)}
 
 
 def holes_now(store: Store, row: RunRow, status: str, progress: RunProgress) -> int:
@@ -128,7 +133,7 @@ def _is_out_of_money(row: RunRow, status: str) -> bool:
     return status == "paused" and row.facts.get("paused_at") in (AT_THE_BUDGET, AT_THE_STORES_BUDGET)
 
 
-def _lasted_s(store: Store, row: RunRow, status: str, progress: RunProgress) -> float:
+def lasted_s(store: Store, row: RunRow, status: str, progress: RunProgress) -> float:
     """Return the seconds of a run; the last event of one that waits may be long ago."""
     holder = store.driver(row.id) if status in _DRIVEN else None
     since_s = 0.0 if holder is None else (datetime.now(UTC) - holder.alive_since).total_seconds()

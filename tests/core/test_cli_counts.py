@@ -233,6 +233,9 @@ def assert_agree(told: Told) -> None:
         "holes": holes,
         "agents": agents,
     }
+    came_to = {name: phases[name] for name in ("done", "failed", "dropped")}
+    assert told.record["workers"] == {"running": 0, **came_to, "waiting": 0}
+    assert (told.record["holes"], told.record["seconds"]) == (holes, ended["t"])
     assert f"{agents:,} worker" in told.end_line
     assert (f"with {holes:,} hole" in told.end_line) == bool(holes)
     middle = f"| 0 running, {phases['done']} done, {phases['failed']} failed, {phases['dropped']} dropped | "

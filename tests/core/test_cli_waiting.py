@@ -14,6 +14,7 @@ from rich.console import Console
 
 from planloom._way_on import way_on_now
 from planloom.cli._runs import _phases
+from planloom.exporting import run_as_json
 from planloom.former import read_former
 from planloom.loom import Loom, RunControl
 from planloom.money import micro_of
@@ -57,6 +58,8 @@ def test_workers_that_wait_for_money_are_not_said_to_run_and_what_frees_them_is_
         line = status_line(loom.store, row)
         assert "| paused | phase 1: Ask | 0 running, 5 done, 0 failed, 0 dropped | 1.0 credits | " in line
         assert line.endswith("| 15 waiting for money | PAUSED at the budget")
+        now = run_as_json(loom.store, row)["workers"]
+        assert now == {"running": 0, "done": 5, "failed": 0, "dropped": 0, "waiting": 15}
         assert way_on_now(loom.store, row)[0] == (
             "15 workers wait for money: 1.0 of 1.0 credits are spent, and the next call may cost 0.2; "
             f"`planloom raise {row.id} --cap 1.2` or more lets the next go on, 4.0 all of them at that price"
