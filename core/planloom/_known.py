@@ -18,7 +18,7 @@ class Known:
     """The answers that one run may have for nothing.
 
     :param versions: by fingerprint, the number of the stored reply that an earlier start of this run used, in order.
-    :ivar again: fingerprints of questions whose stored reply was cut, filtered or empty, and was not taken.
+    :ivar again: by fingerprint, the number of a stored reply that was cut, filtered or empty, and was not taken.
     :ivar payable: endpoints whose client was there when it was needed.
     """
 
@@ -26,7 +26,7 @@ class Known:
         self._store = store
         self._mode = mode
         self._recall = Recall(store, versions)
-        self.again: set[str] = set()
+        self.again: dict[str, int | None] = {}
         self.payable: set[str] = set()
 
     def answer(self, question: Question) -> Reply | None:
@@ -40,8 +40,16 @@ class Known:
         # A stored reply that was cut, filtered or empty is no answer: it is asked again, once a run.
         if fingerprint in self.again:
             return self._store.reply(fingerprint)
-        self.again.add(fingerprint)
+        self.again[fingerprint] = reply.version
         return None
+
+    def news(self, question: Question) -> Reply | None:
+        """Return the answer that came to a question since this run found it was to be asked, ``None`` for none."""
+        fingerprint = question.fingerprint
+        if fingerprint not in self.again:
+            return self.answer(question)
+        reply = self._recall.reply(fingerprint) if self._mode == "refresh" else self._store.reply(fingerprint)
+        return None if reply is None or reply.version == self.again[fingerprint] else reply
 
     def _is_surely_new(self, question: Question) -> bool:
         """Whether no look into the ledger is needed: should another process have answered it in this moment, then the

@@ -335,14 +335,12 @@ class FrontDoor:
             if not (turn.has_slot or turn.take_at_once()):
                 await self._abort.until(turn.take())
             asker.sends()
+            look = self._ledger.is_looked_for(question)
             result = await self._line.reserve(
-                question,
-                worst=errand.worst,
-                run=asker.run,
-                thread=asker.thread,
-                look=self._ledger.is_looked_for(question),
-                turn=turn,
+                question, worst=errand.worst, run=asker.run, thread=asker.thread, look=look, turn=turn
             )
+            if not look and isinstance(result, Granted):
+                result = await self._unless_answered(errand, result)
             if not isinstance(result, OpenElsewhere):
                 asker.started()  # who waits for money has not begun
                 return result
@@ -353,10 +351,19 @@ class FrontDoor:
                 await self._abort.until(self._something_closed(seen))
             # Read before the next try, so that what closes after that try is noticed.
             seen = self._store.version()
-            known = self._ledger.answer(question)
+            known = self._ledger.news(question)
             if known is not None:
                 asker.started()
                 return Answered(known)
+
+    async def _unless_answered(self, errand: Errand, granted: Granted) -> Granted | Answered:
+        """Return what was granted for a question that is asked again, or its answer, if one came just before: to a call
+        whose worker had left."""
+        known = self._ledger.news(errand.question)
+        if known is None:
+            return granted
+        await self._at.disk.keep(lambda: self._store.release(granted.call_id), locked_too=True)
+        return Answered(known)
 
     async def _something_closed(self, seen: int) -> None:
         """Wait until a call of any process ended, or for a second, since a process that dies says nothing."""

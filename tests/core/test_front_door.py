@@ -64,13 +64,13 @@ def test_a_question_is_paid_once_and_then_comes_from_the_ledger(tmp_path: Path) 
     at_the_door(tmp_path, echo, scenario)
 
 
-def with_mode(tmp_path: Path, mode: Mode, scenario: Scenario) -> None:
+def with_mode(tmp_path: Path, mode: Mode, scenario: Scenario, **options: Any) -> None:
     async def ask_a_and_b(door: Doorway, server: LoopbackServer) -> None:
         await door.ask("a")
         await door.ask("b")
 
     at_the_door(tmp_path, echo, ask_a_and_b)
-    at_the_door(tmp_path, echo, scenario, mode=mode)
+    at_the_door(tmp_path, echo, scenario, mode=mode, **options)
 
 
 def test_replay_answers_from_the_ledger_and_refuses_what_it_does_not_know(tmp_path: Path) -> None:
@@ -111,6 +111,43 @@ def test_what_a_refresh_asked_for_a_worker_that_left_is_not_asked_again(tmp_path
         assert door.store.money("run") == {"calls": 3, "spent": 600_000, "uncertain": 0, "reserved": 0}
 
     with_mode(tmp_path, "refresh", scenario)
+
+
+@pytest.mark.parametrize("in_flight", [1, 2])
+@pytest.mark.parametrize("turns", range(6, 31, 2))
+def test_what_a_refresh_asked_is_not_asked_again_whenever_its_worker_left(
+    tmp_path: Path, turns: int, in_flight: int
+) -> None:
+    async def scenario(door: Doorway, server: LoopbackServer) -> None:
+        server.answer = lambda request: echo(request).after(0.02)
+        leaving, staying = (asyncio.ensure_future(door.ask("a")) for _ in range(2))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        leaving.cancel()
+        assert (await staying).text == "ok: a"
+        await door.door.drain(5.0)
+        books = door.store.books(BUDGET)
+        assert (server.total, books.spent, books.reserved, books.uncertain) == (1, 600_000, 0, 0)
+
+    with_mode(tmp_path, "refresh", scenario, in_flight=in_flight)
+
+
+def test_who_waits_for_a_question_that_another_process_asks_again_gets_its_new_answer(tmp_path: Path) -> None:
+    """Of which the stored reply, cut off, is none."""
+
+    async def scenario(door: Doorway, server: LoopbackServer) -> None:
+        assert (await door.ask("q")).finish_reason == "length"
+        other = open_store(tmp_path / "store.db")
+        client = open_client(Endpoint(name=ENDPOINT, client="openai", url=server.url))
+        async with doorway(door.store, {ENDPOINT: client}) as one, doorway(other, {ENDPOINT: client}) as two:
+            asking = asyncio.ensure_future(one.ask("q"))
+            while server.total < 2:
+                await asyncio.sleep(0.005)
+            assert ((await two.ask("q")).text, (await asking).text, server.total) == ("whole", "whole", 2)
+        await client.close()
+        await other.close()
+
+    at_the_door(tmp_path, [completion("cu", finish_reason="length"), completion("whole").after(0.3)], scenario)
 
 
 def test_refresh_asks_again_and_the_newest_answer_is_told_from_then_on(tmp_path: Path) -> None:
