@@ -7,12 +7,12 @@ event loop. Most come back as they were given: what they mean is remembered, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
-from planloom_code import Finding, Malformed
+from planloom_code import Finding
 
 __all__ = ["FindingRows", "finding_as_data", "workers_behind"]
 
@@ -47,15 +47,11 @@ def workers_behind(raw: Mapping[Any, Any], source: str) -> dict[str, Any]:
 
 
 class FindingRows:
-    """The rows that words of one run gave to its plan, each with the finding that it means when it comes back.
+    """The rows that words of one run gave to its plan, each with the finding that it means when it comes back."""
 
-    :param read: gives what a row means, in full.
-    """
-
-    def __init__(self, read: Callable[[Mapping[str, Any]], Finding | Malformed]) -> None:
-        self._read = read
+    def __init__(self) -> None:
         self._held: dict[tuple[Any, ...], tuple[dict[str, Any], Finding]] = {}
-        # Of findings that a row says all about: found by what they are, not by what they say, in a fifth of the time.
+        # The same, found by what a finding is, not by what it says, in a fifth of the time.
         self._rows: dict[int, tuple[dict[str, Any], Finding]] = {}
 
     def given(self, finding: Finding) -> dict[str, Any]:
@@ -64,14 +60,12 @@ class FindingRows:
         if known is not None:
             return known[0]
         row = finding_as_data(finding)
-        meant = self._meant(finding, row)
-        if isinstance(meant, Finding):
-            if max(len(self._held), len(self._rows)) >= _MOST_HELD:
-                self._held.clear()
-                self._rows.clear()
-            held = self._held[row["key"], finding.line, finding.source, finding.claim] = row, meant
-            if finding.end_line is None:
-                self._rows[id(meant)] = held
+        if max(len(self._held), len(self._rows)) >= _MOST_HELD:
+            self._held.clear()
+            self._rows.clear()
+        # A row does not say from which line its finding was moved.
+        meant = finding if finding.moved_from is None else attrs.evolve(finding, moved_from=None)
+        self._rows[id(meant)] = self._held[row["key"], finding.line, finding.source, finding.claim] = row, meant
         return row
 
     def found(self, item: Any) -> Finding | None:
@@ -89,9 +83,3 @@ class FindingRows:
             return None
         # True is equal to 1, and neither a line nor a confidence.
         return None if type(item["line"]) is bool or type(item["confidence"]) is bool else finding
-
-    def _meant(self, finding: Finding, row: Mapping[str, Any]) -> Finding | Malformed:
-        """A row does not say from which line a finding was moved, and of a range only the first line is read."""
-        if finding.end_line is not None:
-            return self._read(row)
-        return finding if finding.moved_from is None else attrs.evolve(finding, moved_from=None)

@@ -169,7 +169,7 @@ class AuditRun:
         self.unasked: list[str] = []
         self.undecided: dict[str, dict[str, Any]] = {}
         self.lost_verdicts: Counter[str] = Counter()
-        self.rows = FindingRows(self.finding)
+        self.rows = FindingRows()
 
     @cached_property
     def reading(self) -> Lock:

@@ -17,7 +17,7 @@ from planloom.data_classes import frozen
 from planloom_code._errors import FileChanged
 from planloom_code._places import Place
 from planloom_code._quotes import line_of_quote
-from planloom_code._reading import confidence_in, lines_in, text_in
+from planloom_code._reading import confidence_in, range_in, text_in
 
 if TYPE_CHECKING:
     from planloom_code._tree import SourceTree
@@ -81,7 +81,7 @@ def normalise(raw: object, tree: SourceTree, source: str = "") -> Finding | Malf
     claim = raw.get("claim")
     if not isinstance(claim, str) or not text_in(claim, _CLAIM_CHARACTERS):
         return Malformed("the item makes no claim", shown)
-    lines = lines_in(raw.get("line"))
+    lines = range_in(raw.get("line"), raw.get("end_line"))
     if isinstance(lines, str):
         return Malformed(lines, shown)
     file_lines = tree.info(path).lines

@@ -40,6 +40,16 @@ def lines_in(value: object) -> tuple[int, int | None] | str:
     return first, last if last is not None and last > first else None
 
 
+def range_in(line: object, end_line: object) -> tuple[int, int | None] | str:
+    """The same of a line and what an item says apart of where it ends, which counts where the line names no range."""
+    lines = lines_in(line)
+    if isinstance(lines, str) or lines[1] is not None or end_line is None:
+        return lines
+    end = lines_in(end_line)
+    last = lines[0] if isinstance(end, str) else end[1] or end[0]
+    return lines[0], last if last > lines[0] else None
+
+
 def confidence_in(value: object) -> float:
     """A confidence from 0 to 1; 0.5 when ``value`` is not a number."""
     if isinstance(value, str):

@@ -216,6 +216,13 @@ def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return items
 
 
+def test_a_range_of_lines_is_one_still_when_words_have_handed_it_on(registry: Registry, work: AuditWork) -> None:
+    reports = [[{"file": "shop/stock.py", "line": "3-5", "claim": "it is wrong", "confidence": 0.9}], [], []]
+    verdicts = [{"key": "shop/stock.py::lines 1-10", "real": True}]
+    result = played(registry, work, reports, edits=[], verdicts=verdicts)
+    assert [(row["line"], row["end_line"]) for rows in result.values() for row in rows] == [(3, 5)] * 5
+
+
 def test_each_finding_is_looked_up_in_its_file_once(
     registry: Registry, work: AuditWork, looked_up: list[object]
 ) -> None:

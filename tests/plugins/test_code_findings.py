@@ -154,6 +154,26 @@ def test_r35_a_line_is_read_in_any_plain_form(tree: SourceTree, line: object, fi
 
 
 @pytest.mark.parametrize(
+    ("line", "end_line", "last"),
+    [
+        (5, 7, 7),
+        (5, "7", 7),
+        ("5-6", 9, 6),
+        (5, 5, None),
+        (5, 4, None),
+        (5, "soon", None),
+        (5, None, None),
+        (5, 99, 10),
+    ],
+)
+def test_where_a_range_ends_may_be_said_apart(
+    tree: SourceTree, line: object, end_line: object, last: int | None
+) -> None:
+    finding = read(tree, line=line, end_line=end_line)
+    assert (finding.line, finding.end_line) == (5, last)
+
+
+@pytest.mark.parametrize(
     ("line", "why"),
     [
         (0, "line 0 is below 1"),
