@@ -62,6 +62,11 @@ class Phase:
         """What is missing from its outcome."""
         return self.failed + self.dropped + self.undecided + self.tasks_failed
 
+    def came_to(self) -> dict[str, int]:
+        """Return what its workers came to, for its last event."""
+        names = ("done", "failed", "cancelled", "unstarted", "dropped", "undecided")
+        return {**{name: getattr(self, name) for name in names}, "holes": self.holes}
+
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data, for the run's record."""
         return attrs.asdict(self)

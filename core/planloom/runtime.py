@@ -330,5 +330,5 @@ class RunHost:
         idle = round(phase.idle_s, 3)
         self._recorder.emit(
             "run.phase_ended",
-            {"phase": title, "agents": phase.started, "seconds": seconds, "idle_seconds": idle},
+            {"phase": title, "agents": phase.started, **phase.came_to(), "seconds": seconds, "idle_seconds": idle},
         )

@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from ._errors import PlanHeld, PlanRefused
-from ._phases import Phase, Phases
+from ._phases import Phases
 from ._way_on import way_on, what_frees
 from .control import RunControl
 from .gates import Decision, held_advice
@@ -169,8 +169,7 @@ def event_text(event: Event, run: str = "") -> str:
     data = event.data
     match event.type:
         case "run.phase_ended":
-            workers = counted(data["agents"], "worker") if data["agents"] else _NO_WORKER
-            return f"{data['phase']}: {workers}, {data['seconds']:.1f} s"
+            return f"{data['phase']}: {_came_to(data)}, {data['seconds']:.1f} s"
         case "run.log":
             return str(data["message"])
         case "run.budget_paused":
@@ -187,6 +186,17 @@ def event_text(event: Event, run: str = "") -> str:
         case "run.dropped":
             return f"dropped {data['label'] or 'a worker'}: the limit is {data['limit']:,} workers"
     return ""
+
+
+def _came_to(data: Mapping[str, Any]) -> str:
+    """Return what the workers came to that a phase asked for, also those that never had their turn."""
+    if "done" not in data:  # an older planloom wrote it
+        return counted(data["agents"], "worker") if data["agents"] else _NO_WORKER
+    asked = data["agents"] + data["unstarted"] + data["dropped"]
+    others = {"cancelled": data["cancelled"], "not started": data["unstarted"]}
+    said = [f"{data['done']} of {asked} done"] if asked else [_NO_WORKER]
+    said += [f"{number} {what}" for what, number in others.items() if number]
+    return ", ".join([*said, f"HOLES {data['holes']}"] if data["holes"] else said)
 
 
 def _paused_text(data: Mapping[str, Any], run: str) -> str:
@@ -258,7 +268,8 @@ class Progress:
             case "run.agent_ended":
                 self._credits += float(event.data["credits"])
             case "run.phase_ended" if phase := self._phases().find(event.data["phase"]):
-                self._say(f"{phase.name}: {_came_to(phase)}, {event.data['seconds']:.1f} s")
+                counts = {"agents": phase.started, **phase.came_to()}
+                self._say(f"{phase.name}: {_came_to(counts)}, {event.data['seconds']:.1f} s")
             case _:
                 self._lines = self._lines or EventLines(run)
                 self._say(self._lines.line(event))
@@ -281,13 +292,3 @@ class Progress:
     def _short_of_money(self) -> str:
         waiting = self._control.door.waiting_for_money if self._control.door is not None else 0
         return f"{counted(waiting, 'worker')} waiting for money" if waiting else ""
-
-
-def _came_to(phase: Phase) -> str:
-    """Return what the workers came to that a phase asked for, also those that never had their turn."""
-    asked = phase.started + phase.unstarted + phase.dropped
-    if not asked:
-        return f"{_NO_WORKER}, HOLES {phase.holes}" if phase.holes else _NO_WORKER
-    others = {"cancelled": phase.cancelled, "not started": phase.unstarted}
-    said = [f"{phase.done} of {asked} done", *(f"{number} {what}" for what, number in others.items() if number)]
-    return ", ".join([*said, f"HOLES {phase.holes}"] if phase.holes else said)

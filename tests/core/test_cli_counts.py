@@ -233,6 +233,12 @@ def assert_agree(told: Told) -> None:
         "holes": holes,
         "agents": agents,
     }
+    last = {event["phase"]: event for event in told.events if event["type"] == "run.phase_ended"}
+    for phase in outcome.phases:
+        if phase["name"]:
+            counted = {"agents": phase["started"], **{name: phase[name] for name in (*_COUNTS[1:], "unstarted")}}
+            assert {name: last[phase["name"]][name] for name in counted} == counted
+    assert sum(event["holes"] for event in last.values()) == holes
     came_to = {name: phases[name] for name in ("done", "failed", "dropped")}
     assert told.record["workers"] == {"running": 0, **came_to, "waiting": 0}
     assert (told.record["holes"], told.record["seconds"]) == (holes, ended["t"])

@@ -134,6 +134,13 @@ def test_an_account_that_answers_again_is_told_as_the_end_of_a_pause(open_: bool
     assert event_text(Event(seq=1, t=0.0, type="run.breaker", data=data)) == said
 
 
+def test_who_follows_a_run_is_told_what_a_phase_came_to() -> None:
+    counts = {"done": 5, "failed": 1, "cancelled": 1, "unstarted": 2, "dropped": 3, "undecided": 0, "holes": 4}
+    data = {"phase": "Scan", "agents": 7, **counts, "seconds": 1.5, "idle_seconds": 0.0}
+    ended = Event(seq=1, t=0.0, type="run.phase_ended", data=data)
+    assert event_text(ended) == "Scan: 5 of 12 done, 1 cancelled, 2 not started, HOLES 4, 1.5 s"
+
+
 def test_a_phase_whose_workers_were_dropped_says_so_when_it_ends(terminal: Terminal) -> None:
     control = scanned(started=1, done=1)
     assert control.phases is not None
