@@ -29,6 +29,9 @@ result = [first, left, parallel([lambda: agent("b"), lambda: agent("c")])]
 WRITES = (
     "append_events",
     "claim_run",
+    "mark_sent",
+    "mark_uncertain",
+    "mark_waiting",
     "open_budget",
     "release",
     "release_run",

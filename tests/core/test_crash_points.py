@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from planloom.api import Planloom, open_with
 from planloom.plugins import load_plugins
 from planloom.testing.looms import settings_at
-from planloom.testing.loopback import LoopbackServer, echo, serving
+from planloom.testing.loopback import LoopbackServer, Received, Served, echo, json_answer, serving
 
 MOST_WRITES = 40
 
@@ -56,8 +57,21 @@ def _answered(loom: Planloom, thread: Any) -> list[str]:
     return [question.messages[-1].text for question in questions if question is not None]
 
 
-def play(tmp_path: Path, writes: int) -> str:
+def refusing_once(server: LoopbackServer) -> Callable[[Received], Served]:
+    """Refuse each question for the server's load when it comes first."""
+
+    def script(request: Received) -> Served:
+        if server.asked[request.question] > 1:
+            return echo(request)
+        return json_answer({"error": {"message": "too many requests"}}, 429, {"retry-after": "0"})
+
+    return script
+
+
+def play(tmp_path: Path, writes: int, *, refuses: bool = False) -> str:
     with serving(echo) as server:
+        if refuses:
+            server.answer = refusing_once(server)
         said = dies_after(tmp_path / f"{writes}.db", server, writes)
         if (tmp_path / f"{writes}.db").exists():
             asyncio.run(goes_on(tmp_path / f"{writes}.db", server))
@@ -69,10 +83,16 @@ def test_a_run_that_was_killed_between_two_writes_comes_to_its_result(tmp_path: 
     assert play(tmp_path, writes) == ""
 
 
+@pytest.mark.parametrize("writes", [6, 7, 20])
+def test_a_run_whose_calls_were_refused_when_it_was_killed_comes_to_its_result(tmp_path: Path, writes: int) -> None:
+    assert play(tmp_path, writes, refuses=True) == ""
+
+
 @pytest.mark.slow
-def test_a_run_that_is_killed_between_any_two_writes_comes_to_its_result(tmp_path: Path) -> None:
+@pytest.mark.parametrize("refuses", [False, True])
+def test_a_run_that_is_killed_between_any_two_writes_comes_to_its_result(tmp_path: Path, refuses: bool) -> None:
     for writes in range(MOST_WRITES):
-        if play(tmp_path, writes):
+        if play(tmp_path, writes, refuses=refuses):
             assert writes > 14
             return
     pytest.fail(f"the run still wrote after {MOST_WRITES} writes")
