@@ -99,10 +99,9 @@ def _money_waited_for(store: Store, row: RunRow, progress: RunProgress) -> str:
     whole = store.store_books() if row.facts["paused_at"] == AT_THE_STORES_BUDGET else None
     books = whole or store.books(row.budget)
     spent, waiting = books.spent + books.uncertain, left_waiting(row, "paused", progress)
-    said = (
-        f"{counted(waiting, 'worker')} {'waits' if waiting == 1 else 'wait'} for money: {show_credits(spent)} of "
-        f"{show_credits(books.cap)} credits are spent"
-    )
+    wait = "waits" if waiting == 1 else "wait"
+    who = f"{counted(waiting, 'worker')} {wait}" if waiting else "it waits"  # who waits is written down after a second
+    said = f"{who} for money: {show_credits(spent)} of {show_credits(books.cap)} credits are spent"
     if progress.pause is None or "asked" not in progress.pause.data:  # on its way to the store
         return said
     asked = micro_of(progress.pause.data["asked"])

@@ -248,6 +248,8 @@ def test_a_raise_that_does_not_do_says_which_would(folder_with: Callable[[Script
     run = folder.run("run", "job.plan", "--detach", "--cap", "2")[1].strip()
     folder.wait_until(lambda: folder.store(lambda store: store.progress(run).pause is not None))
     folder.wait_until(lambda: folder.newest().status == "paused")
+    assert f"{run}  paused at the budget " in folder.run("runs")[1]
+    assert " for money: 2.0 of 2.0 credits are spent, and the next call may cost 0.2; " in folder.run("show", run)[1]
     assert folder.run("raise", run, "--cap", "2.1")[1] == (
         f"{run}: 0.1 of 2.1 credits are free; that does not do for the next call, which may cost 0.2; "
         f"`planloom raise {run} --cap 2.2` or more does\n"

@@ -72,6 +72,8 @@ def _that_ran(loom: Planloom, limit: int) -> tuple[Sequence[Run], int]:
 
 def _status(run: Run) -> str:
     status, holes = run.status, run.holes
+    if status == "paused" and (at := run.record.facts.get("paused_at")):
+        status = f"paused at {at}"
     return f"{status}, {counted(holes, 'hole')}" if holes else status
 
 
@@ -138,7 +140,8 @@ def _print_run(run: Run) -> None:
     console.print(Text(run.status_line))
     console.print(Text(f"{_paid(run)} credits paid{full} | began {_began(row)} UTC"))
     if uncertain := run.uncertain:
-        console.print(Text(uncertain_text(uncertain, f"`planloom resume {row.id} --release-uncertain`")))
+        how = f"`planloom resume {row.id} --release-uncertain`{', once nobody drives it,' if run.driven else ''}"
+        console.print(Text(uncertain_text(uncertain, how)))
     if hedged := run.progress.events.get("run.hedged", 0):
         console.print(f"{counted(hedged, 'call')} hedged: sent a second time, since no answer began (hedge_after_s)")
     if row.error and is_over:
