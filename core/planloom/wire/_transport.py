@@ -117,8 +117,8 @@ class HttpxExchange:
 
     def _unconnected(self, watch: _Watch) -> ModelError:
         return TransientError(
-            f"{self._origin.host} gave no connection within the {watch.limit_s:g} s that `{watch.phase}` of endpoint"
-            f" `{self._origin.name}` gives it; raise that if it is only slow",
+            f"cannot connect to {self._origin.host}: no connection within {watch.limit_s:g} s; raise the timeout"
+            f" `{watch.phase}` of endpoint `{self._origin.name}` if it is only slow",
             error_class="timeout",
         )
 

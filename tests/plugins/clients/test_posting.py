@@ -4,6 +4,7 @@ through a tunnel with TLS."""
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from planloom.clients import Endpoint, ModelError, TransientError
+from planloom.clients import Endpoint, ModelError, TransientError, was_unsent
 from planloom.questions import Parameters, Question, message_of
 from planloom.testing.loopback import LoopbackServer, Script, completion, json_answer, serving
 from planloom_openai import open_client
@@ -179,6 +180,54 @@ def test_a_fault_holds_neither_what_the_libraries_raised_nor_the_request(script:
     with pytest.raises(ModelError) as caught:
         asyncio.run(run())
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+
+
+@pytest.mark.parametrize(("scheme", "is_out"), [("https", False), ("http", True)], ids=["connects", "is out"])
+def test_a_call_that_is_cancelled_says_whether_nothing_of_it_was_sent(scheme: str, is_out: bool) -> None:
+    """Connected to, a server that never agrees on TLS has heard nothing of a question."""
+    heard = asyncio.Event()
+
+    async def silent(reader: Reader, writer: Writer) -> None:
+        await reader.read(1)
+        heard.set()
+        await reader.read()
+
+    async def run() -> asyncio.CancelledError:
+        async with listening(silent) as port:
+            asking = asyncio.ensure_future(marked(asked(f"{scheme}://127.0.0.1:{port}/v1", question())))
+            await heard.wait()
+            asking.cancel()
+            return await asking
+
+    async def marked(asking: Awaitable[object]) -> asyncio.CancelledError:
+        with pytest.raises(asyncio.CancelledError) as caught:
+            await asking
+        return caught.value
+
+    assert was_unsent(asyncio.run(run())) is not is_out
+
+
+@pytest.mark.parametrize("phase", ["first_byte", "total"])
+def test_a_limit_that_ends_before_there_is_a_connection_is_no_call_that_may_be_billed(phase: str) -> None:
+    async def silent(reader: Reader, writer: Writer) -> None:
+        await reader.read()
+
+    async def run() -> None:
+        async with listening(silent) as port:
+            endpoint = Endpoint(name="test", client="openai", url=f"https://127.0.0.1:{port}", timeouts={phase: 0.05})
+            client = open_client(endpoint)
+            try:
+                await client.ask(question())
+            finally:
+                await client.close()
+
+    with pytest.raises(TransientError) as caught:
+        asyncio.run(run())
+    assert (caught.value.error_class, caught.value.maybe_billed) == ("timeout", False)
+    assert re.sub(":[0-9]+:", ":PORT:", str(caught.value)) == (
+        "cannot connect to 127.0.0.1:PORT: no connection within 0.05 s; raise the timeout "
+        f"`{phase}` of endpoint `test` if it is only slow"
+    )
 
 
 def test_a_server_that_is_not_there_is_no_fault_that_holds_the_request() -> None:
