@@ -18,7 +18,7 @@ from typing import Any
 from planloom import StoreError, StoreFull, StoreGone
 
 from ._asked import Asked
-from ._connections import MEMORY, Readers
+from ._connections import MEMORY, WAL_KEPT_BYTES, Readers
 from ._faults import concerns_the_store, store_fault
 from ._operations import (
     FREES,
@@ -38,6 +38,9 @@ from ._shelf import PartShelf, Questions
 from ._till import Till
 
 __all__ = ["Commits", "Failure"]
+
+_LONG_LOG_BYTES = 2 * WAL_KEPT_BYTES
+"""Of which 150 MB take 60 ms to move into a file on a quick disk."""
 
 
 class Failure:
@@ -69,7 +72,9 @@ class Commits:
         self._connection = connection
         self._guard = readers.guard
         self._where = where
-        self._patience_ms = self._waits_ms = round(busy_timeout_s * 1_000)
+        self._log = f"{os.path.realpath(where)}-wal"
+        self._patience_ms = round(busy_timeout_s * 1_000)
+        self._waits_ms: int | None = self._patience_ms
         self._clock = clock
         self._owner = Owner(lease_s)
         self._rows = Rows(connection)
@@ -86,7 +91,7 @@ class Commits:
         :raises StoreError: the store cannot be written for another reason.
         """
         try:
-            self._transact([])
+            self._transact([], [])
         except sqlite3.Error as error:
             fault = store_fault(error, self._where)
             if not isinstance(fault, StoreFull):
@@ -107,17 +112,18 @@ class Commits:
         """How often to commit, be it nothing, so that the lease does not run out."""
         return self._owner.renew_every_s
 
-    def at_once(self, operations: Sequence[Operation]) -> list[Any] | None:
-        """Commit operations where that goes without waiting for a lock and without any failure.
+    def at_once(self, operations: Sequence[Operation], came_to: list[Any]) -> None:
+        """Commit operations where that goes without waiting for a lock, without emptying a long log, and without any
+        failure.
 
-        :return: their outcomes; ``None`` when nothing of them was written, and :meth:`outcomes` is to do it.
+        :param came_to: an empty list, which has their outcomes from the moment at which they are committed, also where
+            an interrupt follows. It stays empty when nothing of them was written, and :meth:`outcomes` is to do it.
         """
-        if _file_at(self._where) != self._file:
-            return None
+        if _file_at(self._where) != self._file or self._log_is_long():
+            return
         with suppress(Exception):
             self._wait_for_others(0)
-            return self._transact(operations)
-        return None
+            self._transact(operations, came_to)
 
     def outcomes(self, operations: Sequence[Operation]) -> list[Any]:
         """Commit operations and return what came of each: what its ``apply`` returned, or a :class:`Failure`."""
@@ -126,7 +132,7 @@ class Commits:
         try:
             self._wait_for_others(self._patience_ms)
             self._pack_ahead(operations)
-            return self._transact(operations)
+            return self._transact(operations, [])
         except Exception as error:
             if isinstance(error, sqlite3.Error) and concerns_the_store(error):
                 fault = store_fault(error, self._where)
@@ -137,8 +143,16 @@ class Commits:
 
     def _wait_for_others(self, most_ms: int) -> None:
         if most_ms != self._waits_ms:
+            self._waits_ms = None  # until this is back without an interrupt
             self._connection.execute(f"PRAGMA busy_timeout = {most_ms}")
             self._waits_ms = most_ms
+
+    def _log_is_long(self) -> bool:
+        """Whether a reader kept the log from being emptied: who commits when it lets go moves all of it."""
+        try:
+            return os.stat(self._log).st_size > _LONG_LOG_BYTES
+        except OSError:
+            return False
 
     def _as_fits(self, operations: Sequence[Operation]) -> list[Any]:
         """Write on a full disk what still fits, and take no new calls when an earlier one's outcome did not."""
@@ -160,7 +174,7 @@ class Commits:
 
     def _alone(self, operation: Operation) -> Any:
         try:
-            return self._transact([operation])[0]
+            return self._transact([operation], [])[0]
         except sqlite3.Error as error:
             return Failure(store_fault(error, self._where))
         except Exception as error:
@@ -178,20 +192,38 @@ class Commits:
                 parts = self._shelf.missing([reserve.question for reserve in likely_granted(self._till, large)])
             self._shelf.pack_ahead(parts)
 
-    def _transact(self, operations: Sequence[Operation]) -> list[Any]:
+    def _transact(self, operations: Sequence[Operation], came_to: list[Any]) -> list[Any]:
+        """Commit operations and return their outcomes in the list that is given."""
+        outcomes: list[Any] | None = None
         with self._guard:
             try:
+                if self._connection.in_transaction:  # an interrupt kept it from being undone
+                    self._undo()
                 self._connection.execute("BEGIN IMMEDIATE")
                 outcomes = self._apply_all(operations)
                 self._connection.execute("COMMIT")
-            except BaseException:
-                self._undo()
+                came_to += outcomes
+            except BaseException as error:
+                # An interrupt that came meanwhile is raised when the commit is back.
+                if outcomes is not None and not self._connection.in_transaction and not isinstance(error, Exception):
+                    came_to += outcomes
+                    self._remember()
+                else:
+                    self._undo()
                 raise
+            try:
+                self._remember()
+            except BaseException:
+                self._remember()
+                raise
+        return came_to
+
+    def _remember(self) -> None:
+        """Keep what stands in the file now; may be done twice."""
         self._till.committed()
         self._shelf.committed()
         self.asked.committed()
         self._owner.committed()
-        return outcomes
 
     def _apply_all(self, operations: Sequence[Operation]) -> list[Any]:
         self._heed_others()

@@ -24,11 +24,11 @@ from ._faults import store_fault
 from ._rows import in_lots
 from ._schema import check_identity, migrate
 
-__all__ = ["MEMORY", "Place", "Readers", "open_writer"]
+__all__ = ["MEMORY", "WAL_KEPT_BYTES", "Place", "Readers", "open_writer"]
 
 MEMORY = ":memory:"
 
-_WAL_KEPT_BYTES = 8 * 1024 * 1024
+WAL_KEPT_BYTES = 8 * 1024 * 1024
 """How large the write-ahead log may stay after it was emptied."""
 
 _RETRY_S = 0.02
@@ -132,7 +132,7 @@ def _set_up(connection: sqlite3.Connection, place: Place) -> None:
             f"the disk of {place.location} does not support SQLite's write-ahead log; name a file on a local disk"
         )
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute(f"PRAGMA journal_size_limit = {_WAL_KEPT_BYTES}")
+    connection.execute(f"PRAGMA journal_size_limit = {WAL_KEPT_BYTES}")
     migrate(connection, place.location)
     connection.execute("PRAGMA foreign_keys = ON")
 

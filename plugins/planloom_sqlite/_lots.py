@@ -48,11 +48,19 @@ def is_small(lot: Sequence[Waiter]) -> bool:
         elif isinstance(operation, Reserve):
             for part in operation.question.large:
                 size += part.size_bytes
-        elif isinstance(operation, (SaveThreads, AppendEvents)):
+        elif isinstance(operation, SaveThreads):
+            rows += operation.rows
+            try:
+                size += operation.size_up_to(_MOST_SIZE)
+            except Exception:  # whose fault that is is told where it is packed
+                return False
+        elif isinstance(operation, AppendEvents):
             rows += operation.rows
         elif type(operation) not in _SHORT:
             return False
-    return rows <= _MOST_ROWS_HERE and size <= _MOST_SIZE
+        if rows > _MOST_ROWS_HERE or size > _MOST_SIZE:
+            return False
+    return True
 
 
 def in_order(lot: Sequence[Waiter], *, most_alone: int = MOST_ROWS_ALONE) -> tuple[list[Waiter], list[Waiter]]:

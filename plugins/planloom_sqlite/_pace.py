@@ -12,6 +12,8 @@ __all__ = ["Pace"]
 
 _QUICK_S = 0.000_5
 """What a quick commit waits for the disk, or for the processor."""
+_LONG_S = 0.02
+"""What no quick disk takes: one that takes seconds must not have four tries."""
 _SHORT_S = 0.01
 """Processor time of a commit that does not hold the loop for long."""
 _IN_A_ROW = 4
@@ -19,6 +21,8 @@ _IN_A_ROW = 4
 
 _PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 6.4
+_PAUSES_A_WAIT = 20
+"""The loop waits a twentieth of the time at most, however slow the disk is."""
 
 
 class Pace:
@@ -38,14 +42,15 @@ class Pace:
 
         :param busy_s: processor time of its thread meanwhile; the rest was waiting.
         """
-        is_slow = seconds - busy_s > _QUICK_S
+        waited = seconds - busy_s
+        is_slow = waited > _QUICK_S
         self._slow_in_a_row = self._slow_in_a_row + 1 if is_slow else 0
-        if self._slow_in_a_row >= _IN_A_ROW or busy_s > _SHORT_S:
-            self.pause()
+        if self._slow_in_a_row >= _IN_A_ROW or waited > _LONG_S or busy_s > _SHORT_S:
+            self.pause(_PAUSES_A_WAIT * waited)
         elif not is_slow:
             self._pause_s = _PAUSE_S
 
-    def pause(self) -> None:
+    def pause(self, at_least_s: float = 0.0) -> None:
         """Make no commit on the loop for a while."""
-        self._until = time.monotonic() + self._pause_s
+        self._until = time.monotonic() + max(self._pause_s, at_least_s)
         self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)

@@ -67,9 +67,12 @@ def save_run(connection: sqlite3.Connection, values: tuple[Any, ...]) -> None:
     connection.execute(_SAVE_RUN, values)
 
 
-def packed_texts(row: ThreadRow) -> tuple[bytearray | int | str, ...]:
-    """Return what a thread came to, and its raw answer, as :func:`save_thread` takes them."""
-    result, codec = pack(encode(row.result))
+def packed_texts(row: ThreadRow, encoded: str) -> tuple[bytearray | int | str, ...]:
+    """Return what a thread came to, and its raw answer, as :func:`save_thread` takes them.
+
+    :param encoded: what it came to, as JSON.
+    """
+    result, codec = pack(encoded)
     if row.raw is None:
         return bytearray(result), codec, NO_TEXT, NO_NUMBER
     raw, raw_codec = pack(row.raw)

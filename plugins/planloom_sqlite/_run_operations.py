@@ -5,6 +5,7 @@ What belongs to a run's record is written by its driver alone, which each operat
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -45,10 +46,11 @@ class SaveThreads:
     """Insert or replace threads."""
 
     rank: ClassVar[int] = RECORDS
-    __slots__ = ("_packed", "threads")
+    __slots__ = ("_packed", "_results", "threads")
 
     def __init__(self, threads: Sequence[ThreadRow]) -> None:
         self.threads = threads
+        self._results: list[str] = []
         self._packed: list[tuple[bytearray | int | str, ...]] | None = None
 
     @property
@@ -56,9 +58,22 @@ class SaveThreads:
         """How many rows it writes."""
         return len(self.threads)
 
+    def size_up_to(self, most: int) -> int:
+        """Return how long the texts to pack are, in characters; where that is more than this, anything more."""
+        size, results = 0, self._results
+        for place, row in enumerate(self.threads):
+            if place == len(results):
+                results.append(encode(row.result))
+            size += len(results[place]) + len(row.raw or "")
+            if size > most:
+                break
+        return size
+
     def prepare(self) -> None:
         """Pack what they came to before the lock is taken."""
-        self._packed = self._packed or [_records.packed_texts(row) for row in self.threads]
+        if self._packed is None:
+            self.size_up_to(sys.maxsize)
+            self._packed = [_records.packed_texts(*each) for each in zip(self.threads, self._results, strict=True)]
 
     def apply(self, to: Transaction) -> None:
         """Write the rows."""

@@ -292,9 +292,10 @@ class Till:
             self._connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'freed'")
 
     def committed(self) -> None:
-        """Keep what stands in the file now and is needed again: the budgets, and the calls in flight."""
+        """Keep what stands in the file now and is needed again: the budgets, and the calls in flight; may be done
+        twice."""
         for number in self._closed:
-            del self._calls[number]
+            self._calls.pop(number, None)
         for account in self._touched.values():
             account.written()
         self._end()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planloom.stores import Event
-from planloom.testing.store_samples import JOB, a_question, a_reply, a_run, grant
+from planloom.testing.store_samples import JOB, a_question, a_reply, a_run, a_thread, grant
 from planloom_sqlite import SqliteStore, check_store, open_store
 from planloom_sqlite._writer import Writer
 
@@ -60,6 +62,62 @@ def test_where_the_disk_is_slow_the_loop_leaves_it_to_the_thread(tmp_path: Path)
             await grant(store, a_question(number))
         assert threads[:4] == [HERE] * 4
         assert threads[4:].count(THREAD) > 10
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_disk_that_takes_very_long_holds_the_loop_once(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = open_store(tmp_path / "store.db")
+        await store.open_budget(JOB, 1_000)
+        threads = committed_by(store, in_s=0.05)
+        for number in range(10):
+            await grant(store, a_question(number))
+        assert threads[0] == HERE
+        assert set(threads[1:]) == {THREAD}
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_what_workers_came_to_is_packed_on_the_thread_where_it_is_long(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = open_store(tmp_path / "store.db")
+        await store.save_run(a_run())
+        threads = committed_by(store)
+        await store.save_threads([a_thread(1, result=["short"], raw="short")])
+        await store.save_threads([a_thread(number, result=[{"claim": MANY_TEXTS[:1_000]}]) for number in range(100)])
+        await store.save_threads([a_thread(1, raw=MANY_TEXTS)])
+        assert threads == [HERE, THREAD, THREAD]
+        with pytest.raises(TypeError):
+            await store.save_threads([a_thread(1, result=object())])
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_log_that_a_reader_kept_from_being_emptied_is_emptied_on_the_thread(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        path = tmp_path / "store.db"
+        store, reader = open_store(path), sqlite3.connect(path, isolation_level=None)
+        await store.open_budget(JOB, 10**9)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM call").fetchall()
+        noise = random.Random(1)
+        for number in range(4):
+            call = await grant(store, a_question(number))
+            await store.settle(call, a_reply(noise.randbytes(4_000_000).hex()))
+        await asyncio.sleep(0.2)  # as long as the loop pauses at first
+        threads = committed_by(store)
+        reader.execute("COMMIT")
+        reader.close()
+        await grant(store, a_question(10))
+        assert threads == [THREAD]
+        await grant(store, a_question(11))
+        await asyncio.sleep(0.5)
+        await grant(store, a_question(12))
+        assert threads[-1] == HERE
         await store.close()
 
     asyncio.run(scenario())
