@@ -14,6 +14,7 @@ __all__ = [
     "ENDED",
     "UNDER_WAY",
     "driven_text",
+    "has_ended",
     "holes_now",
     "lasted_s",
     "left_off",
@@ -96,23 +97,23 @@ def workers_now(store: Store, row: RunRow, status: str, progress: RunProgress) -
     Where the run ended its record says what they came to. Rows of workers that no longer had to begin when it went on,
     as those that lose a race by then, are still there.
     """
-    threads, has_ended = progress.threads, _has_ended(store, row, status)
-    phases = row.facts.get("phases") if has_ended else None
+    threads, is_over = progress.threads, has_ended(store, row, status)
+    phases = row.facts.get("phases") if is_over else None
     running = threads.get("running", 0) if status in _DRIVEN and not _is_out_of_money(row, status) else 0
     came_to = {
         name: threads.get(name, 0) if phases is None else sum(phase.get(name, 0) for phase in phases)
         for name in ("done", "failed", "dropped")
     }
-    return {"running": running, **came_to, "waiting": 0 if has_ended else left_waiting(row, status, progress)}
+    return {"running": running, **came_to, "waiting": 0 if is_over else left_waiting(row, status, progress)}
 
 
 def holes_now(store: Store, row: RunRow, status: str, progress: RunProgress) -> int:
     """Return what a run lacks: as its record says where it ended, else what its store counts of it by now."""
-    counts = row.facts.get("counts", {}) if _has_ended(store, row, status) else {}
+    counts = row.facts.get("counts", {}) if has_ended(store, row, status) else {}
     return int(counts.get("holes", progress.holes))
 
 
-def _has_ended(store: Store, row: RunRow, status: str) -> bool:
+def has_ended(store: Store, row: RunRow, status: str) -> bool:
     """Whether nothing went on since the record said how the run ended, if it ever did."""
     return status not in UNDER_WAY or (status == "paused" and store.driver(row.id) is None)
 

@@ -12,11 +12,11 @@ import click
 from rich.table import Column, Table
 from rich.text import Text
 
-from planloom.api import Planloom, Run, open_with
+from planloom.api import Run, open_with
 from planloom.exporting import RUN_FILES, event_line
 from planloom.money import show_credits
-from planloom.status import UNDER_WAY, uncertain_text, was_refused
-from planloom.stores import RunRow, ThreadRow
+from planloom.status import has_ended, holes_now, paid_now, status_now, uncertain_text, was_refused
+from planloom.stores import RunRow, Store, ThreadRow
 from planloom.wording import counted
 
 from .app import App, app_command, out_console, say_console
@@ -42,10 +42,10 @@ def runs(app: App, limit: int, with_refused: bool) -> None:
 
     async def main() -> tuple[int, int]:
         async with open_with(app.registry, app.settings, read_only=True) as loom:
-            listed, refused = (loom.runs(limit), 0) if with_refused else _that_ran(loom, limit)
-            for run in listed:
-                table.add_row(Text(run.id), _status(run), _workers(run), _paid(run), _began(run.record))
-            return len(listed), refused
+            rows, refused = (loom.store.runs(limit), 0) if with_refused else _that_ran(loom.store, limit)
+            for row in rows:
+                table.add_row(*_cells(loom.store, row))
+            return len(rows), refused
 
     listed, refused = asyncio.run(main())
     if listed:
@@ -57,44 +57,41 @@ def runs(app: App, limit: int, with_refused: bool) -> None:
         click.echo("no runs yet; `planloom audit PATH` or `planloom run FILE.plan` makes one")
 
 
-def _that_ran(loom: Planloom, limit: int) -> tuple[Sequence[Run], int]:
+def _that_ran(store: Store, limit: int) -> tuple[Sequence[RunRow], int]:
     """Return the newest runs that were not refused, and how many of those that are as new were."""
     looked_at = limit
     while True:
-        rows = loom.store.runs(looked_at)
+        rows = store.runs(looked_at)
         ran = [row for row in rows if not was_refused(row)]
         if len(ran) >= limit or len(rows) < looked_at:
             newest = ran[:limit]
             among = rows if len(newest) < limit else rows[: rows.index(newest[-1])]
-            return [loom.run(row.id) for row in newest], sum(map(was_refused, among))
+            return newest, sum(map(was_refused, among))
         looked_at *= 4
 
 
-def _status(run: Run) -> str:
-    status, holes = run.status, run.holes
-    if status == "paused" and (at := run.record.facts.get("paused_at")):
-        status = f"paused at {at}"
-    return f"{status}, {counted(holes, 'hole')}" if holes else status
+def _cells(store: Store, row: RunRow) -> tuple[Text, str, str, str, str]:
+    """Return a run's row of the list."""
+    status, progress = status_now(store, row), store.progress(row.id)
+    holes, paid = holes_now(store, row, status, progress), paid_now(store, row, status)
+    counts = row.facts.get("counts", {}) if has_ended(store, row, status) else {}
+    agents = counts.get("agents", progress.agents or None)
+    said = f"paused at {row.facts['paused_at']}" if status == "paused" and row.facts.get("paused_at") else status
+    return (
+        Text(row.id),
+        f"{said}, {counted(holes, 'hole')}" if holes else said,
+        "-" if agents is None else str(agents),
+        _credits(paid),
+        _began(row),
+    )
+
+
+def _credits(paid: int | None) -> str:
+    return "-" if paid is None else show_credits(paid)
 
 
 def _began(row: RunRow) -> str:
     return row.created_at.replace("T", " ").removesuffix("+00:00")
-
-
-def _workers(run: Run) -> str:
-    agents = run.record.facts.get("counts", {}).get("agents")
-    if agents is None or _under_way(run):
-        agents = run.progress.agents or None
-    return "-" if agents is None else str(agents)
-
-
-def _paid(run: Run) -> str:
-    paid = run.paid
-    return "-" if paid is None else show_credits(paid)
-
-
-def _under_way(run: Run) -> bool:
-    return run.status in UNDER_WAY
 
 
 @click.command()
@@ -138,7 +135,7 @@ def _print_run(run: Run) -> None:
     full = f", {show_credits(cost['full_price'])} at full price" if "full_price" in cost else ""
     console.print(Text(f"{row.id}: {row.title}", style="bold"))
     console.print(Text(run.status_line))
-    console.print(Text(f"{_paid(run)} credits paid{full} | began {_began(row)} UTC"))
+    console.print(Text(f"{_credits(run.paid)} credits paid{full} | began {_began(row)} UTC"))
     if uncertain := run.uncertain:
         how = f"`planloom resume {row.id} --release-uncertain`{', once nobody drives it,' if run.driven else ''}"
         console.print(Text(uncertain_text(uncertain, how)))
