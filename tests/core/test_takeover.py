@@ -12,18 +12,31 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+import attrs
+import pytest
+from rich.console import Console
+
+from planlang import compile as compile_program
+from planloom._errors import TakenOver
+from planloom._given_plan import Plan
+from planloom._proposals import Proposal
 from planloom._way_on import way_on_now
 from planloom.api import open_with
+from planloom.cli.running import wrap_up
+from planloom.desk import JobDesk
 from planloom.former import read_former
-from planloom.loom import Loom, RunControl
-from planloom.outcomes import Outcome
+from planloom.loom import Job, Loom, RunControl, ending_of
+from planloom.outcomes import Outcome, outcome_of
 from planloom.plugins import load_plugins
+from planloom.settings import Settings
 from planloom.status import status_line, status_now
 from planloom.steering import cancel_run
 from planloom.stores import Event, RunRow, Store
 from planloom.terminal import outcome_line
 from planloom.testing.looms import run_plan, settings_at
 from planloom.testing.loopback import LoopbackServer, Received, completion, serving
+from planloom.testing.store_samples import a_run
+from planloom.words import build_vocabulary
 from planloom_sqlite import open_store
 
 from .suspending import suspend
@@ -215,3 +228,19 @@ def test_who_lost_a_run_says_who_has_it_and_what_each_of_them_paid(tmp_path: Pat
     assert lost.paid - lost.paid_elsewhere == 800_000
     assert (second.status, second.paid, second.paid_before) == ("completed", 2_000_000, 400_000)
     assert "(0.4 before, 1.2 now, 0.4 by another process)" in outcome_line(second)
+
+
+def test_who_lost_a_run_does_not_report_on_it(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = Settings()
+    registry = load_plugins()
+    program = compile_program("result = 1\n", build_vocabulary(registry, settings, ()))
+    job = Job(title="A job", facts={"reporter": "a kit that would be asked"})
+    proposal = Proposal(job=job, plan=Plan(source="result = 1\n", name="job.plan"), program=program)
+    desk = JobDesk(registry=registry, settings=settings, console=Console(stderr=True), confirm=bool)
+    why = TakenOver("the run job-1 is driven by process 7 on there by now")
+    status, code, error = ending_of(why)
+    outcome = attrs.evolve(outcome_of(a_run(1)), run_id="job-1", status=status, exit_code=code, error=error)
+    assert wrap_up(desk, proposal, outcome) == 5
+    said = capsys.readouterr().err
+    assert "job-1: taken over by another process | " in said
+    assert "planloom: the run job-1 is driven by process 7 on there by now" in said

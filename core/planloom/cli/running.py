@@ -143,8 +143,11 @@ def _last_lines(log: Path) -> str:
 
 
 def wrap_up(desk: JobDesk, proposal: Proposal, outcome: Outcome, *, as_json: bool = False) -> int:
-    """Show how a run ended: as its kit reports it, where it is a run of a kit's own command; return the exit code."""
-    if proposal.reporter:
+    """Show how a run ended: as its kit reports it, where it is a run of a kit's own command; return the exit code.
+
+    A run that was taken over is reported by whoever drives it, and that report is not to be written over.
+    """
+    if proposal.reporter and outcome.status != "interrupted":
         return desk.finish(desk.registry.get("kit", proposal.reporter, Kit), proposal, outcome, out_console())
     say_console().print(Text(outcome_line(outcome)))
     if as_json:
