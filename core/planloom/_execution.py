@@ -34,7 +34,7 @@ from .listeners import Listener
 from .money import Spent, credits_of
 from .outcomes import Outcome, ended_facts
 from .runtime import RunHost
-from .status import driven_text
+from .status import cancelling_fact, driven_text
 from .workers import Asker, Performed, WorkerRequest
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class Execution:
         self.record = RunRecord(kept, row, self.disk)
         control.run_id = self.id
         control.say = lambda text: self._emit("run.log", {"message": text})
+        control.winds_down = self._winds_down
         self.recorder = self._new_recorder(kept)
         self.states = control.states = {name: work.new_run(rehearsal=False) for name, work in self.job.works.items()}
         self.door = control.door = self._front_door()
@@ -333,6 +334,11 @@ class Execution:
     def _paused(self, at: str | None) -> None:
         if not self._is_over:
             self.record.begin_add("paused" if at else "running", paused_at=at)
+
+    def _winds_down(self, calls: int) -> None:
+        if not self._is_over:
+            row = self.record.row
+            self.record.begin_add(row.status, cancelling=cancelling_fact(row, calls, DRAIN_S))
 
     async def _perform(self, request: WorkerRequest, asker: Asker) -> Performed:
         """Have a request performed once the journal is on the disk: without it a resume could go another way."""

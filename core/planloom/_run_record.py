@@ -42,7 +42,9 @@ class RunRecord:
 
     def begin_add(self, status: str, **facts: Any) -> None:
         """Change status and facts, and wait for no commit."""
-        self._begin(self.save(status=status, facts={**self.row.facts, **facts}))
+        # At once: who adds another fact in this very turn adds it to these.
+        self.row = attrs.evolve(self.row, status=status, facts={**self.row.facts, **facts})
+        self._begin(self.save())
 
     def journal(self, place: str, value: Any) -> None:
         """Write down what a word that is not pure returned; :meth:`written` waits for it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ._pauses import AT_THE_BUDGET, AT_THE_STORES_BUDGET
 from .money import micro_of, show_credits, show_enough
 from .outcomes import Outcome, outcome_of
-from .status import driven_text, left_waiting, status_now
+from .status import cancelling_now, cancelling_text, driven_text, left_waiting, status_now
 from .stores import RunProgress, RunRow, Store
 from .wording import counted
 
@@ -61,6 +61,9 @@ def way_on_now(store: Store, row: RunRow) -> list[str]:
     status, run = status_now(store, row), row.id
     holder = store.driver(run)
     if holder is not None and status in ("running", "paused"):
+        cancelling = cancelling_now(row, status)
+        if cancelling is not None:
+            return [cancelling_text(run, cancelling)]
         return [*_waits(store, row, status), driven_text(run, holder)]
     if status in ("created", "running", "interrupted"):
         if not row.plan:

@@ -42,6 +42,14 @@ def _cancelled_text(calls: int) -> str:
     )
 
 
+def _cut_text(calls: int) -> str:
+    are, they, them = ("is", "it", "it") if calls == 1 else ("are", "they", "them")
+    return (
+        f"{counted(calls, 'call')} in flight {are} cut off now; what {they} may cost stays charged, since the provider "
+        f"may bill {them}"
+    )
+
+
 class RunControl:
     """A hand on a run: cancel it once to let the calls in flight end, twice to cut them off.
 
@@ -49,6 +57,7 @@ class RunControl:
     :ivar states: each kit's state of the run, by kit name, once it has begun. :ivar phases: its phases and what is
         counted in them, likewise.
     :ivar say: tells whoever looks on what it does, likewise.
+    :ivar winds_down: told when the run begins to end, with the number of calls that are let end first, likewise.
     :ivar run_id: the run that it is a hand on, once there is one. :ivar begun: set when the run is this process's.
     """
 
@@ -58,6 +67,7 @@ class RunControl:
         self.states: Mapping[str, object] = {}
         self.phases: Phases | None = None
         self.say: Callable[[str], None] = lambda text: None
+        self.winds_down: Callable[[int], None] = lambda calls: None
         self.run_id = ""
         self.begun = asyncio.Event()
         self.only_calls_left = False
@@ -74,10 +84,13 @@ class RunControl:
         if self._asked == 1 and not self.only_calls_left:
             if self.door is not None and self.door.in_flight:
                 self.say(_cancelled_text(self.door.in_flight))
+                self.winds_down(self.door.in_flight)
             asyncio.get_running_loop().call_later(DRAIN_S, self._cut)
         else:
             self._cut()
 
     def _cut(self) -> None:
         if self.door is not None:
+            if self.door.in_flight:
+                self.say(_cut_text(self.door.in_flight))
             self._cutting = asyncio.ensure_future(self.door.cut())

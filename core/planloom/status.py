@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from ._pauses import AT_THE_BUDGET, AT_THE_STORES_BUDGET
 from .money import show_credits
@@ -13,6 +14,9 @@ from .wording import counted
 __all__ = [
     "ENDED",
     "UNDER_WAY",
+    "cancelling_fact",
+    "cancelling_now",
+    "cancelling_text",
     "driven_text",
     "has_ended",
     "holes_now",
@@ -86,6 +90,7 @@ def status_line(store: Store, row: RunRow) -> str:
         *([f"{waiting} waiting{for_money}"] if waiting else []),
         *([f"HOLES {holes}"] if holes else []),
         *([f"PAUSED at {row.facts['paused_at']}"] if status == "paused" and row.facts.get("paused_at") else []),
+        *(["BEING CANCELLED"] if cancelling_now(row, status) else []),
     ]
     return " | ".join(parts)
 
@@ -152,6 +157,32 @@ def driven_text(run_id: str, holder: RunHolder) -> str:
     return (
         f"the run {run_id} is driven by process {holder.pid} on {host} since {since}; "
         f"`planloom follow {run_id}` shows how it goes, `planloom cancel {run_id}` ends it"
+    )
+
+
+def cancelling_fact(row: RunRow, calls: int, drain_s: float) -> dict[str, Any]:
+    """Return what a run's record keeps of a cancel that is under way: of which start of it, and what is waited for.
+
+    :param calls: how many are in flight. :param drain_s: the seconds that they have to end.
+    """
+    until = datetime.now(UTC) + timedelta(seconds=drain_s)
+    return {"start": row.facts.get("starts"), "calls": calls, "until": until.isoformat(timespec="seconds")}
+
+
+def cancelling_now(row: RunRow, status: str) -> Mapping[str, Any] | None:
+    """Return what is kept of the cancel that is under way, ``None`` where none is; an earlier start's is over."""
+    kept: Mapping[str, Any] | None = row.facts.get("cancelling")
+    return kept if kept and status in _DRIVEN and kept["start"] == row.facts.get("starts") else None
+
+
+def cancelling_text(run_id: str, cancelling: Mapping[str, Any]) -> str:
+    """Return that a run is being cancelled, what is waited for, and how to have it end at once."""
+    until = datetime.fromisoformat(cancelling["until"])
+    have, them, is_ = ("has", "it", "which was") if cancelling["calls"] == 1 else ("have", "them", "which were")
+    return (
+        f"a cancel is under way: {counted(cancelling['calls'], 'call')}, {is_} in flight then, {have} until "
+        f"{until:%H:%M:%S} UTC to end; another `planloom cancel {run_id}` ends {them} at once, charged as of unknown "
+        "outcome"
     )
 
 

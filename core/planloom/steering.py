@@ -6,7 +6,8 @@ Reads are short, so that who looks on holds nothing up.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
 
 import attrs
 
@@ -14,7 +15,7 @@ from ._errors import Misuse
 from .control import CANCEL, DRAIN_S
 from .money import credits_of, show_credits
 from .outcomes import ENDED_FACTS
-from .status import ENDED, left_off, status_now
+from .status import ENDED, cancelling_now, left_off, status_now
 from .stores import Books, Event, RunRow, Store
 
 __all__ = ["cancel_run", "follow_events", "raise_cap"]
@@ -22,6 +23,7 @@ __all__ = ["cancel_run", "follow_events", "raise_cap"]
 _POLL_S = 0.1
 _PAGE = 1_000
 _CANCEL_S = DRAIN_S + 5.0
+_ANSWERS_WITHIN_S = 1.0
 _CANCELLED = "the run was cancelled while nobody drove it; `planloom resume {id}` goes on"
 
 
@@ -39,34 +41,50 @@ async def follow_events(store: Store, run_id: str, after: int = 0, poll_s: float
         await asyncio.sleep(poll_s)
 
 
-async def cancel_run(store: Store, row: RunRow, timeout_s: float = _CANCEL_S) -> str:
+Heard = Callable[[Mapping[str, Any] | None], None]
+"""Takes what :func:`planloom.status.cancelling_now` says once a driver heard; ``None`` when it has not by then."""
+
+
+async def cancel_run(
+    store: Store, row: RunRow, timeout_s: float = _CANCEL_S, heard: Heard = lambda cancelling: None
+) -> str:
     """Cancel a run, whoever drives it; return its status then.
 
     A driver lets the calls in flight end, for up to 30 s. A run that has ended stays as it is.
 
     :param timeout_s: how long to wait for its driver.
+    :param heard: told once what the driver lets end first, where it does, or that it has not answered for a second.
     """
     if store.driver(row.id) is not None:
         await store.post_request(row.id, CANCEL)
-        await _until_undriven(store, row.id, timeout_s)
+        await _until_undriven(store, row.id, timeout_s, heard)
         newest = store.run(row.id)
         assert newest is not None
         # A driver that died meanwhile left it running.
-        return await _cancel_undriven(store, newest) if store.driver(row.id) is None else newest.status
-    return await _cancel_undriven(store, row)
+        return await _cancel_undriven(store, newest, heard) if store.driver(row.id) is None else newest.status
+    return await _cancel_undriven(store, row, heard)
 
 
-async def _until_undriven(store: Store, run_id: str, timeout_s: float) -> None:
+async def _until_undriven(store: Store, run_id: str, timeout_s: float, heard: Heard) -> None:
     clock = asyncio.get_running_loop().time
-    until = clock() + timeout_s
-    while store.driver(run_id) is not None and clock() < until:
+    asked_at, is_told, is_unheard = clock(), False, False
+    while store.driver(run_id) is not None and clock() < asked_at + timeout_s:
+        if not is_told:
+            row = store.run(run_id)
+            cancelling = None if row is None else cancelling_now(row, row.status)
+            if cancelling is not None:
+                is_told = True
+                heard(cancelling)
+            elif not is_unheard and clock() > asked_at + _ANSWERS_WITHIN_S:
+                is_unheard = True
+                heard(None)
         await asyncio.sleep(_POLL_S)
 
 
-async def _cancel_undriven(store: Store, row: RunRow) -> str:
+async def _cancel_undriven(store: Store, row: RunRow, heard: Heard) -> str:
     """Cancel a run as its driver, so that no other process can go on with it meanwhile."""
     if await store.claim_run(row.id) is not None:
-        return await cancel_run(store, row)
+        return await cancel_run(store, row, heard=heard)
     try:
         newest = store.run(row.id)
         assert newest is not None

@@ -200,6 +200,59 @@ def test_a_cancel_from_another_terminal_lets_calls_in_flight_end(folder_with: Ma
     assert asked < 60
 
 
+def test_a_cancel_that_waits_is_seen_from_every_terminal_and_a_second_one_says_what_it_cut(
+    folder_with: MakeFolder,
+) -> None:
+    folder = folder_with(hanging_after(4))
+    run = detached(folder)
+    folder.wait_until(lambda: folder.server.total >= 12)
+    first = folder.start("cancel", run)
+    assert first.stderr is not None
+    assert first.stderr.readline() == (
+        f"{run} is being cancelled: 8 calls in flight have up to 30 s to end; a second `planloom cancel {run}` ends "
+        "them at once, charged as of unknown outcome\n"
+    )
+    shown = folder.run("show", run)[1]
+    assert "| BEING CANCELLED" in shown
+    assert "a cancel is under way: 8 calls, which were in flight then, have until " in shown
+    assert "` ends it" not in shown
+    assert "running, being cancelled" in folder.run("runs")[1]
+    following = folder.start("follow", run)
+    assert following.stdout is not None
+    assert following.stdout.readline().startswith("a cancel is under way: 8 calls")
+    code, output, remarks = folder.run("cancel", run)
+    charged = "8 calls of unknown outcome keep 1.6 credits charged, since the provider may have billed them"
+    assert (code, charged in output) == (0, True)
+    assert "a cancel is under way; the calls that it lets end are ended now" in remarks
+    assert charged in first.communicate(timeout=30)[0]
+    assert "8 calls in flight are cut off now" in following.communicate(timeout=30)[0]
+    assert "CANCEL" not in folder.run("show", run)[1].splitlines()[1]
+
+
+def test_who_waits_no_longer_for_a_cancel_is_told_that_it_stands(folder_with: MakeFolder) -> None:
+    folder = folder_with(hanging_after(4))
+    run = detached(folder)
+    folder.wait_until(lambda: folder.server.total >= 12)
+    cancelling = folder.start("cancel", run)
+    assert cancelling.stderr is not None
+    cancelling.stderr.readline()
+    cancelling.send_signal(signal.SIGINT)
+    _, remarks = cancelling.communicate(timeout=30)
+    assert (cancelling.returncode, "run the same command again" in remarks) == (130, False)
+    assert f"the cancel stands: {run} ends once its calls in flight have" in remarks
+    assert folder.run("cancel", run)[0] == 0
+    assert folder.newest().status == "cancelled"
+
+
+def test_a_cancel_that_comes_too_late_says_that_nothing_was_cancelled(folder_with: MakeFolder) -> None:
+    folder = folder_with(lambda request: echo(request).after(1.0), 'result = agent("q")\n')
+    run = detached(folder)
+    folder.wait_until(lambda: folder.server.total == 1)
+    code, output, _ = folder.run("cancel", run)
+    assert code == 0
+    assert output.strip() == f"{run} is completed: it came to its end before the cancel took hold; nothing was cancelled"
+
+
 @pytest.mark.slow
 def test_a_run_that_waits_at_its_budget_is_cancelled_at_once(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, MORE_THAN_FORESEEN)

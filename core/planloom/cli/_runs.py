@@ -15,7 +15,7 @@ from rich.text import Text
 from planloom.api import Run, open_with
 from planloom.exporting import RUN_FILES, event_line
 from planloom.money import show_credits
-from planloom.status import has_ended, holes_now, paid_now, status_now, uncertain_text, was_refused
+from planloom.status import cancelling_now, has_ended, holes_now, paid_now, status_now, uncertain_text, was_refused
 from planloom.stores import RunRow, Store, ThreadRow
 from planloom.wording import counted
 
@@ -77,6 +77,8 @@ def _cells(store: Store, row: RunRow) -> tuple[Text, str, str, str, str]:
     counts = row.facts.get("counts", {}) if has_ended(store, row, status) else {}
     agents = counts.get("agents", progress.agents or None)
     said = f"paused at {row.facts['paused_at']}" if status == "paused" and row.facts.get("paused_at") else status
+    if cancelling_now(row, status):
+        said += ", being cancelled"
     return (
         Text(row.id),
         f"{said}, {counted(holes, 'hole')}" if holes else said,

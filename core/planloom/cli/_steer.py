@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 import click
 from rich.console import Console
@@ -11,12 +13,16 @@ from rich.text import Text
 
 from planloom._pauses import AT_THE_STORES_BUDGET
 from planloom.api import Run, open_with
+from planloom.control import DRAIN_S
 from planloom.exporting import event_line
 from planloom.money import credits_of, micro_of, show_credits, show_enough
 from planloom.outcomes import exit_code_of
-from planloom.stores import Books, Event, RunHolder
+from planloom.status import ENDED, cancelling_now, cancelling_text, uncertain_text
+from planloom.steering import cancel_run
+from planloom.stores import Books, Event, RunHolder, Store
 from planloom.terminal import EventLines
 from planloom.visible import visible
+from planloom.wording import counted
 
 from .app import CREDITS, App, app_command, out_console
 
@@ -71,7 +77,10 @@ async def _print_events(run: Run) -> None:
 async def _watch(run: Run) -> None:
     """Show the status line as it changes, on a terminal, and a line for whatever a person should know."""
     console, last, lines = out_console(), run.last_event, EventLines(run.id)
-    if run.status == "paused" and run.driven:
+    cancelling = cancelling_now(run.record, run.status)
+    if cancelling is not None:
+        _say(console, cancelling_text(run.id, cancelling))
+    elif run.status == "paused" and run.driven:
         _say(console, run.way_on[0])
     with Live(Text(run.status_line), console=console, transient=True, auto_refresh=False) as live:
         drawing = asyncio.ensure_future(_keep_drawing(live, run)) if console.is_terminal else None
@@ -100,28 +109,72 @@ def _say(console: Console, text: str) -> None:
 def cancel(app: App, run: str) -> int:
     """Cancel a run, whoever drives it; every answer that came is kept.
 
-    Calls in flight get 30 s to end. RUN is an id that `planloom runs` lists, or its beginning;
-    `planloom resume RUN` goes on with it.
-    """
+    No worker starts any more, and calls in flight get 30 s to end, which this waits for; Ctrl-C ends the waiting, not
+    the cancel. A second `planloom cancel RUN` meanwhile ends those calls at once: what they may cost stays charged.
 
-    async def main() -> tuple[str, str, str, RunHolder | None]:
+    RUN is an id that `planloom runs` lists, or its beginning; `planloom resume RUN` goes on with it.
+    """
+    asked: list[str] = []
+
+    async def main() -> int:
         whole_id = await _found(app, run)
         async with open_with(app.registry, app.settings) as loom:
-            cancelled = loom.run(whole_id)
-            return cancelled.id, cancelled.status, await cancelled.cancel(), cancelled.driver
+            return await _cancel(loom.run(whole_id), loom.store, asked)
 
-    run_id, before, after, holder = asyncio.run(main())
+    try:
+        return asyncio.run(main())
+    except KeyboardInterrupt:
+        click.echo(f"planloom: {_waits_no_longer(asked[0]) if asked else 'nothing was cancelled'}", err=True)
+        return _LOOKED_AWAY
+
+
+async def _cancel(run: Run, store: Store, asked: list[str]) -> int:
+    """Cancel a run and say what is waited for and what came of it; return the exit code.
+
+    :param asked: takes the run's id once the cancel can no longer be taken back.
+    """
+    row, before, unsure = run.record, run.status, {call.call_id for call in run.uncertain}
+    cancelling = cancelling_now(row, before)
+    if cancelling is not None:
+        click.echo(f"{run.id}: a cancel is under way; the calls that it lets end are ended now", err=True)
+    if run.driven:
+        asked.append(run.id)
+    after = await cancel_run(store, row, heard=lambda now: None if cancelling else _say_what_is_waited_for(run, now))
+    cut = [call for call in run.uncertain if call.run == run.id and call.call_id not in unsure]
+    frees = f"`planloom resume {run.id} --release-uncertain`"
+    charged = f"; {uncertain_text(cut, frees)}" if cut else ""
     if after == "cancelled" and before != "cancelled":
-        click.echo(f"{run_id} is cancelled, every answer that came is kept; `planloom resume {run_id}` goes on")
+        click.echo(
+            f"{run.id} is cancelled, every answer that came is kept{charged}; `planloom resume {run.id}` goes on"
+        )
         return 0
-    if after == before and after not in ("running", "paused"):
-        click.echo(f"{run_id} is {after} already; nothing was cancelled")
-        return 0
-    if holder is not None:
-        click.echo(f"planloom: {_unheard(run_id, after, holder)}", err=True)
+    if (holder := run.driver) is not None and after not in ENDED:
+        click.echo(f"planloom: {_unheard(run.id, after, holder)}", err=True)
         return 1
-    click.echo(f"planloom: {run_id} is {after}; look again with `planloom follow {run_id}`", err=True)
-    return 1
+    late = " already" if after == before else ": it came to its end before the cancel took hold"
+    click.echo(f"{run.id} is {after}{late}; nothing was cancelled{charged}")
+    return 0
+
+
+def _say_what_is_waited_for(run: Run, cancelling: Mapping[str, Any] | None) -> None:
+    if cancelling is not None:
+        number = cancelling["calls"]
+        have, them = ("has", "it") if number == 1 else ("have", "them")
+        said = (
+            f"{counted(number, 'call')} in flight {have} up to {DRAIN_S:.0f} s to end; a second `planloom cancel "
+            f"{run.id}` ends {them} at once, charged as of unknown outcome"
+        )
+        click.echo(f"{run.id} is being cancelled: {said}", err=True)
+    elif (holder := run.driver) is not None:
+        who = f"process {holder.pid} on {holder.machine.split(' ')[0]}, which drives it"
+        click.echo(f"{run.id}: {who}, was asked to cancel it and has not answered yet; waiting for it", err=True)
+
+
+def _waits_no_longer(run: str) -> str:
+    return (
+        f"waits no longer, and the cancel stands: {run} ends once its calls in flight have, which get 30 s; `planloom "
+        f"follow {run}` shows it, another `planloom cancel {run}` ends them at once, charged as of unknown outcome"
+    )
 
 
 async def _found(app: App, run: str) -> str:
