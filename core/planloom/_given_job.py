@@ -61,12 +61,12 @@ def given_job(
     credit_cap = settings.cap if cap is None else given_credits("cap", cap)
     given, number = given_args({} if args is None else args), given_count("repeat", repeat)
     kits = given_kits(registry, settings, plan, kit, target)
-    named = "" if target is None else os.fspath(target)
-    path = str(Path(named).resolve()) if named else ""
+    # Whole from here on: who opens the work again, perhaps elsewhere, must hand the kits the very same path.
+    path = str(Path(target).resolve()) if target else ""
     return Job(
         title=title or plan.title,
         kits=kits,
-        works={one.name: one.open(named, {}) for one in kits} if named else {},
+        works={one.name: one.open(path, {}) for one in kits} if path else {},
         target=visible(path),
         plan=plan_hash(plan.source),
         args=given,

@@ -43,6 +43,9 @@ __all__ = [
     "wrap_up",
 ]
 
+_SPEAKS = "planloom: "
+_LINES_SHOWN = 5
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -112,6 +115,8 @@ def begin_detached(app: App, run_id: str, at_cap: str | None, further: Sequence[
     config = ["--config", str(app.config.absolute())] if app.config is not None else []
     further = [*further, "--store", str(Path(app.settings.store_path).absolute()), *config]
 
+    before = log.stat().st_size if log.exists() else 0
+
     async def main() -> tuple[Popen[bytes], int | None, str, RunRow]:
         async with open_with(app.registry, app.settings) as loom:
             run = loom.run(run_id)
@@ -122,7 +127,7 @@ def begin_detached(app: App, run_id: str, at_cap: str | None, further: Sequence[
 
     driver, ended, status, row = asyncio.run(main())
     if ended is not None:
-        click.echo(f"planloom: {visible(_last_lines(log))}", err=True)
+        click.echo(_said_in(log, before), err=True)
         return ended if row.status == status else exit_code_of(row)
     # The driver is meant to outlive this process.
     driver.returncode = 0
@@ -135,11 +140,17 @@ def begin_detached(app: App, run_id: str, at_cap: str | None, further: Sequence[
     return 0
 
 
-def _last_lines(log: Path) -> str:
+def _said_in(log: Path, before: int) -> str:
+    """Return what the driver said at its end: all of its last message, or the last lines where it left none.
+
+    :param before: how many bytes of the log are of earlier drivers.
+    """
     try:
-        return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-5:])
+        lines = log.read_bytes()[before:].decode("utf-8", errors="replace").splitlines()
     except OSError:
-        return f"the run did not begin, and its log {log} cannot be read"
+        return visible(f"{_SPEAKS}the run did not begin, and its log {log} cannot be read")
+    spoken = [number for number, line in enumerate(lines) if line.startswith(_SPEAKS)]
+    return visible("\n".join(lines[spoken[-1] :]) if spoken else _SPEAKS + "\n".join(lines[-_LINES_SHOWN:]))
 
 
 def wrap_up(desk: JobDesk, proposal: Proposal, outcome: Outcome, *, as_json: bool = False) -> int:
