@@ -226,8 +226,10 @@ class Window:
         try:
             while (waiting := self._until_one_waits(me)) is _NEXT_TURN:
                 self._idle += 1
-                await asyncio.sleep(0)
-                self._idle -= 1
+                try:
+                    await asyncio.sleep(0)
+                finally:  # whoever kept the task of a thunk that has ended may cancel it here
+                    self._idle -= 1
             if waiting is not None:
                 group, at, task, work, asked, crosses = waiting
                 group.running[at] = me
@@ -247,6 +249,8 @@ class Window:
         """Run thunks; return the first that waits, ``None`` when others run the rest, or that the turn is over."""
         left, slice_ = _A_TURN, self._meter.slice
         while (group := self._to_begin()) is not None:
+            if slice_[1] or not left:
+                return _NEXT_TURN
             if not _is_current(group.context):
                 self._add_runner(group)
                 return None
@@ -260,8 +264,6 @@ class Window:
             left -= 1
             if self._idle or me.cancelling():
                 return None
-            if not left or slice_[1]:
-                return _NEXT_TURN
         return None
 
     def _begin(self, group: Group) -> _Waiting | None:

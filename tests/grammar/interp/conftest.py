@@ -99,6 +99,12 @@ class Host:
         task.cancel()
         return x
 
+    def touch_later(self, _place: Call, x: Any) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().call_soon(task.cancel)
+        return x
+
     async def tidy(self, _place: Call) -> None:
         try:
             await asyncio.sleep(30)
@@ -116,7 +122,7 @@ class Host:
         waiting = ("scan", "parallel", "pipeline", "abort", "touch", "tidy")
         tasks = {"parallel", "pipeline"}
         entries: list[Word | Value] = []
-        for name in (*waiting, "shards", "fail", "same", "where", "remember", "mark", "late"):
+        for name in (*waiting, "shards", "fail", "same", "where", "remember", "mark", "late", "touch_later"):
             method = getattr(self, name)
             given = inspect.signature(method)
             shape = given.replace(parameters=list(given.parameters.values())[1:])

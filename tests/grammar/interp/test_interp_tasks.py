@@ -175,6 +175,19 @@ def test_a_word_that_cancels_its_own_task_cancels_no_other(run: Any) -> None:
     assert run(source).result == [1, 2, 3, 4, 5]
 
 
+def test_a_word_that_cancels_its_task_when_it_has_ended_keeps_no_other_from_beginning(run: Any) -> None:
+    source = "result = parallel([lambda n=n: touch_later(n) if n == 50 else same(n) for n in range(500)])\n"
+    assert run(source).result == list(range(500))
+
+
+def test_many_that_compute_before_they_wait_hold_the_loop_no_longer_than_one(run: Any) -> None:
+    source = (
+        "def ask(n):\n    total = 0\n    for k in range(8000):\n        total += k\n    return scan(n)\n"
+        "result = len(parallel([lambda n=n: ask(n) for n in range(300)]))\n"
+    )
+    assert run(source, limits=Limits(steps=50_000_000, compute_s=0.3)).result == 300
+
+
 def test_a_cancelled_word_may_wait_while_it_tidies_up(host: Any) -> None:
     program = planlang.compile("result = parallel([tidy, lambda: tidy(), tidy])\n", host.words())
 
