@@ -93,7 +93,9 @@ class HedgeContract:
         hedging = asyncio.ensure_future(store.hedge(first))
         await asyncio.sleep(0)
         hedging.cancel()
-        await asyncio.gather(hedging, return_exceptions=True)
+        (second,) = await asyncio.gather(hedging, return_exceptions=True)
+        if isinstance(second, str):  # before it was cancelled: whoever asked has it
+            await store.release(second)
         await store.release(first)
         while store.books(JOB).left != 100:  # a wait of its own gives up what was granted in the same moment
             await asyncio.sleep(0.001)
