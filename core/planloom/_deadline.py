@@ -84,7 +84,7 @@ class _Watch:
         self.open.discard(deadline)
         if not self.open and self._timer is not None:
             self._timer.cancel()
-            self._timer, self.looks_at = None, math.inf
+            self._timer, self.looks_at, self._looks_again = None, math.inf, False
 
     def look_at(self, at: float) -> None:
         """Look then, which is earlier than the timer would."""

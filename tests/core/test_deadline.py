@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 import weakref
 
 import pytest
@@ -71,6 +72,20 @@ def test_of_two_limits_each_ends_its_own_task_at_its_own_time() -> None:
         return list(await asyncio.gather(_lasts(20), _lasts(10, moved_s=30), _lasts(25, moved_s=5)))
 
     assert run_in_virtual_time(both()) == pytest.approx([20, 30, 5])
+
+
+def test_what_came_while_nothing_ran_is_no_later_each_time_that_nothing_runs() -> None:
+    async def read_after_a_stop() -> None:
+        with Deadline(asyncio.get_running_loop().time() + 0.01):
+            time.sleep(0.2)
+            for _ in range(5):
+                await asyncio.sleep(0)
+
+    async def twice() -> None:
+        await read_after_a_stop()
+        await read_after_a_stop()
+
+    asyncio.run(twice())
 
 
 def test_a_limit_keeps_no_event_loop() -> None:
