@@ -17,6 +17,8 @@ from planloom.stores import RunHolder
 from planloom.testing.folders import Folder
 from planloom.testing.loopback import Received, Script, completion, echo
 
+from .asking import refused
+
 MakeFolder = Callable[..., Folder]
 
 SIXTY = 'phase("Ask")\nresult = parallel([lambda i=i: agent(f"question {i}") for i in range(60)])\n'
@@ -171,6 +173,18 @@ def test_a_follower_gets_every_event_once_as_a_line_of_json(folder_with: MakeFol
     assert (events[0]["type"], events[-1]["type"]) == ("run.created", "run.ended")
 
 
+def test_a_follower_is_told_why_workers_failed_and_where_the_result_is(folder_with: MakeFolder) -> None:
+    folder = folder_with(lambda _: refused())
+    run = detached(folder)
+    code, output, _ = folder.run("follow", run)
+    assert code == 3
+    shown = folder.run("show", run)[1].splitlines()
+    reasons = [line for line in shown if "worker" in line and " failed: " in line]
+    assert reasons
+    assert set(reasons) <= set(output.splitlines())
+    assert f"`planloom show {run}` shows its result" in output
+
+
 @pytest.mark.slow
 def test_a_follower_is_told_of_a_run_that_nobody_drives(folder_with: MakeFolder) -> None:
     folder = folder_with(hanging_after(10))
@@ -250,7 +264,9 @@ def test_a_cancel_that_comes_too_late_says_that_nothing_was_cancelled(folder_wit
     folder.wait_until(lambda: folder.server.total == 1)
     code, output, _ = folder.run("cancel", run)
     assert code == 0
-    assert output.strip() == f"{run} is completed: it came to its end before the cancel took hold; nothing was cancelled"
+    assert (
+        output.strip() == f"{run} is completed: it came to its end before the cancel took hold; nothing was cancelled"
+    )
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,15 @@ from planloom.api import Run, open_with
 from planloom.exporting import RUN_FILES, event_line
 from planloom.money import show_credits
 from planloom.status import cancelling_now, has_ended, holes_now, paid_now, status_now, uncertain_text, was_refused
-from planloom.stores import RunRow, Store, ThreadRow
+from planloom.stores import RunRow, Store
 from planloom.wording import counted
 
+from ._failures import failure_lines
 from .app import App, app_command, out_console, say_console
 
 __all__ = ["export", "runs", "show"]
 
 _SHOWN_CHARACTERS = 4_000
-_FAILED_SHOWN = 20
 _NAME_SHOWN = 120
 
 
@@ -149,29 +149,9 @@ def _print_run(run: Run) -> None:
         console.print(Text(line))
     if phases:
         console.print(_phases(phases))
-    for line in _failures(run):
+    for line in failure_lines(run):
         console.print(Text(line))
     _print_result(row)
-
-
-def _failures(run: Run) -> Iterator[str]:
-    """Yield why workers failed, a line for each reason, with the first that failed for it."""
-    number = run.failed
-    failed = run.workers("failed", min(number, _FAILED_SHOWN)) if number else ()
-    by_reason: dict[str, list[ThreadRow]] = {}
-    for thread in failed:
-        by_reason.setdefault(thread.error or "", []).append(thread)
-    for reason, threads in by_reason.items():
-        first, *others = threads
-        if others:
-            named = ", ".join(f"{thread.id.rpartition('/')[2]} {thread.label}" for thread in threads)
-            yield f"{counted(len(threads), 'worker')} failed: {reason}"
-            yield f"  they are {named}"
-        else:
-            yield f"{first.id} {first.label}: {reason}"
-    hidden = number - len(failed)
-    if hidden > 0:
-        yield f"and {hidden:,} more failed; `planloom export {run.id}` has them all"
 
 
 def _phases(phases: Sequence[Mapping[str, Any]]) -> Table:

@@ -24,6 +24,7 @@ from planloom.terminal import EventLines
 from planloom.visible import visible
 from planloom.wording import counted
 
+from ._failures import failure_lines
 from .app import CREDITS, App, app_command, out_console
 
 __all__ = ["cancel", "follow", "raise_"]
@@ -48,7 +49,7 @@ def follow(app: App, run: str, as_json: bool) -> int:
             followed = loom.run(run)
             await (_print_events(followed) if as_json else _watch(followed))
             if not as_json:
-                out_console().print(Text(followed.status_line))
+                _print_end(followed)
             return _exit_code(followed)
 
     try:
@@ -57,6 +58,16 @@ def follow(app: App, run: str, as_json: bool) -> int:
         # What the command line says of other commands would be untrue: nothing was cancelled.
         click.echo(f"planloom: looks on no longer; `planloom cancel {run}` ends the run itself", err=True)
         return _LOOKED_AWAY
+
+
+def _print_end(run: Run) -> None:
+    """Print how a run stands, why workers failed, and where its result is."""
+    console = out_console()
+    console.print(Text(run.status_line))
+    for line in failure_lines(run):
+        console.print(Text(visible(line)))
+    if run.record.result is not None:
+        console.print(Text(f"`planloom show {run.id}` shows its result"))
 
 
 def _exit_code(run: Run) -> int:
