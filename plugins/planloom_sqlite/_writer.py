@@ -25,7 +25,7 @@ from asyncio import get_running_loop
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from planloom import StoreError
+from planloom import StoreError, StoreFull, StoreLocked
 from planloom.stores import Granted
 
 from ._commits import Commits, Failure
@@ -77,6 +77,7 @@ class Writer:
         self._held_on: list[asyncio.AbstractEventLoop] = []
         self._queue: list[Waiter] = []
         self._later: list[Waiter] = []
+        self._owed: list[Waiter] = []  # what nobody waits for and a full disk or a lock kept from being written
         self._ended = False
         # A daemon: a program that ends without closing its store must not hang.
         self._thread = threading.Thread(target=self._run, name="planloom-store", daemon=True)
@@ -260,6 +261,7 @@ class Writer:
         while going_on:
             batch = self._take()
             outcomes = self._commits.outcomes([operation for operation, _ in batch])
+            self._owed = [one for one, came_to in zip(batch, outcomes, strict=True) if _is_owed(one, came_to)]
             going_on = not (batch and isinstance(batch[-1][0], End))  # whose rank is the last
             if going_on:
                 self._give_turn()
@@ -281,7 +283,7 @@ class Writer:
                 self._gathers = None
                 lot = self._gathered[:]
                 del self._gathered[: len(lot)]
-        batch, self._later = in_order(lot)
+        batch, self._later = in_order([*self._owed, *lot])
         return batch
 
     def _may_begin(self) -> bool:
@@ -337,3 +339,8 @@ class Writer:
     def _take_back(self, outcome: Any) -> None:
         if isinstance(outcome, Granted):
             self.abandon(outcome)
+
+
+def _is_owed(waiter: Waiter, outcome: Any) -> bool:
+    """Whether an operation is to be tried again with the next batch: a call that nobody has would stay sent."""
+    return waiter[1] is None and isinstance(outcome, Failure) and isinstance(outcome.error, (StoreFull, StoreLocked))

@@ -18,6 +18,7 @@ from planloom.stores import Books, Granted
 from planloom.testing.store_samples import JOB, LONG_TEXT, a_question, a_reply, a_run, a_thread, ask_for, events_of
 from planloom_sqlite import SqliteTools, check_store, open_store
 from planloom_sqlite._connections import Place, Readers, open_writer
+from planloom_sqlite._writer import Writer
 
 _FULL = """
 import asyncio, random, resource, sys
@@ -67,6 +68,27 @@ def test_a_lock_that_is_held_too_long_fails_the_batch_and_not_the_store(tmp_path
         holder.close()
         assert isinstance(await ask_for(store, a_question()), Granted)
         assert store.books(JOB) == Books(cap=100, spent=0, reserved=10, uncertain=0)
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_call_that_nobody_has_is_released_once_the_store_can_be_written_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = open_store(tmp_path / "store.db", busy_timeout_s=0.05)
+        await store.open_budget(JOB, 100)
+        granted = await ask_for(store, a_question(1))
+        assert isinstance(granted, Granted)
+        assert isinstance(store._writer, Writer)
+        holder = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        store._writer.abandon(granted)
+        with pytest.raises(StoreLocked):
+            await ask_for(store, a_question(2))
+        holder.execute("ROLLBACK")
+        holder.close()
+        await store.open_budget(JOB, 100)  # which the thread writes, and what it owes with it
+        assert store.books(JOB).reserved == 0
         await store.close()
 
     asyncio.run(scenario())
