@@ -75,7 +75,7 @@ class Hedge:
             return await first.task
         except BaseException as error:
             await self.close()
-            if isinstance(error, asyncio.CancelledError) and not first.may_be_out:
+            if isinstance(error, asyncio.CancelledError) and first.owes_nothing:  # also where it was refused before
                 mark_unsent(error)
             raise
         finally:

@@ -254,6 +254,22 @@ def test_a_hedged_call_that_is_cut_leaves_both_requests_charged(hedging: Callabl
     hedging(SILENT, scenario)
 
 
+def test_a_hedged_call_that_is_cut_owes_nothing_for_the_first_request_where_that_was_refused(
+    hedging: Callable[..., None],
+) -> None:
+    async def scenario(door: Doorway, server: LoopbackServer) -> None:
+        worker = asyncio.ensure_future(door.ask("q"))
+        await until(lambda: server.total == 2 and door.lane.slots.in_flight == 2)
+        await asyncio.sleep(0.5)  # the refusal is there
+        door.abort.set(RunCancelled("enough"))
+        await door.door.cut()
+        await asyncio.gather(worker, return_exceptions=True)
+        assert (books(door).spent, books(door).reserved, books(door).uncertain) == (0, 0, PRICE)
+        assert (door.door.asked, door.lane.slots.in_flight) == (1, 0)
+
+    hedging([refused(503).after(0.3), SILENT], scenario)
+
+
 def test_a_worker_whose_time_is_up_leaves_both_requests_charged(hedging: Callable[..., None]) -> None:
     async def scenario(door: Doorway, server: LoopbackServer) -> None:
         with pytest.raises(PermanentError, match=r"no answer within its 0\.5 s.*"):
