@@ -158,7 +158,11 @@ class Run:
             yield event
 
     async def cancel(self) -> str:
-        """Cancel it, whoever drives it, and return its status then; calls in flight get up to 30 s to end."""
+        """Cancel it, whoever drives it, and return its status then; calls in flight get up to 30 s to end.
+
+        :raises Misuse: the store was opened to look only.
+        """
+        self._of.check_writes("cancel")
         driven = self._of.driving.find(self.id)
         if driven is None or driven.task.done():
             return await cancel_run(self._of.store, self.record)
@@ -169,8 +173,9 @@ class Run:
     async def raise_cap(self, credit_amount: float) -> Books:
         """Give its job a higher budget, in credits, and return the books; where it waits for money it goes on.
 
-        :raises Misuse: that is no amount, or is not higher.
+        :raises Misuse: that is no amount, or is not higher; or the store was opened to look only.
         """
+        self._of.check_writes("raise_cap")
         return await raise_cap(self._of.store, self.record, given_credits("credit_amount", credit_amount))
 
     # --- what was worked out for it
@@ -184,4 +189,5 @@ class Run:
 
         :param value: what JSON can hold. :param key: says what it rests on.
         """
+        self._of.check_writes("remember")
         await self._of.loom.remember(self.id, name, key, value)

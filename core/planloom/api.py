@@ -24,8 +24,9 @@ import attrs
 
 from ._driving import Driving
 from ._errors import Misuse
+from ._given_beginning import given_beginning
 from ._given_plan import GivenPlan, Plan, plan_given
-from ._given_values import given_args, given_at_cap, given_count, given_credits
+from ._given_values import given_args, given_count, given_credits
 from ._named_runs import find_run
 from ._opened_store import opened_store
 from ._run_handle import Run
@@ -62,7 +63,8 @@ async def open(  # noqa: A001 - read as `planloom.open`
     :param folder: the working folder; the process's own when ``None``.
     :param config: read this file instead of the folder's ``planloom.toml``.
     :param store: keep answers and runs there, instead of where the configuration says.
-    :param read_only: runs are only listed, followed and replayed, also from a store that cannot be written.
+    :param read_only: runs are only listed, followed and replayed, also from a store that cannot be written; what would
+        write raises :class:`Misuse`.
     :raises Misuse: there is no such folder. :raises ConfigurationError: something in the configuration is wrong.
     :raises StoreError: the store cannot be opened.
     """
@@ -80,7 +82,7 @@ async def open(  # noqa: A001 - read as `planloom.open`
 async def open_with(registry: Registry, settings: Settings, *, read_only: bool = False) -> AsyncIterator[Planloom]:
     """Give planloom with these plugins and settings; see :func:`open`."""
     async with opened_store(registry, settings, read_only=read_only) as store:
-        opened = Planloom(registry, settings, store)
+        opened = Planloom(registry, settings, store, read_only=read_only)
         try:
             yield opened
         except BaseException:
@@ -94,13 +96,14 @@ class Planloom:
     """Starts, lists and steers runs of one store. Made by :func:`open`.
 
     :ivar registry: what plugins brought. :ivar settings: what is configured. :ivar store: where answers and runs are.
-    :ivar driving: the runs that were started here.
+    :ivar driving: the runs that were started here. :ivar read_only: whether it was opened to look only.
     """
 
-    def __init__(self, registry: Registry, settings: Settings, store: Store) -> None:
+    def __init__(self, registry: Registry, settings: Settings, store: Store, *, read_only: bool = False) -> None:
         self.registry = registry
         self.settings = settings
         self.store = store
+        self.read_only = read_only
         self.driving = Driving()
         self._loom: Loom | None = None
 
@@ -109,6 +112,14 @@ class Planloom:
         await self.driving.ended()
         if self._loom is not None:
             await self._loom.close()
+
+    def check_writes(self, step: str) -> None:
+        """Return when a step may write to the store.
+
+        :raises Misuse: this was opened to look only.
+        """
+        if self.read_only:
+            raise Misuse(f"`{step}` writes to the store, and this was opened with `read_only`; open it without that")
 
     @property
     def loom(self) -> Loom:
@@ -155,11 +166,12 @@ class Planloom:
 
         It is :meth:`propose` and :meth:`begin`, where the parameters are explained and what is raised.
         """
-        given_at_cap(at_cap)
+        self.check_writes("start")
+        heard = given_beginning(at_cap, approve, control, listeners)
         proposal = await self.propose(
             plan, kit=kit, target=target, args=args, cap=cap, title=title, repeat=repeat, refresh=refresh
         )
-        return await self.begin(proposal, approve=approve, at_cap=at_cap, control=control, listeners=listeners)
+        return await self.begin(proposal, approve=approve, at_cap=at_cap, control=control, listeners=heard)
 
     async def resume(
         self,
@@ -181,7 +193,8 @@ class Planloom:
         :param as_new_run: make a new run of what is there now; see :meth:`renew`.
         :raises Misuse: somebody drives it, or nothing is missing; or a value that is given cannot be used.
         """
-        given_at_cap(at_cap)
+        self.check_writes("resume")
+        heard = given_beginning(at_cap, approve, control, listeners)
         changed: dict[str, Any] = {"cap": cap, "workers": workers, "args": args, "plan": plan}
         if as_new_run:
             proposal: Proposal | None = await self.renew(run_id, **changed)
@@ -190,7 +203,7 @@ class Planloom:
         if proposal is None:
             whole = self.run(run_id).id
             raise Misuse(f"the run {whole} is whole and nothing is missing; `replay` gives its result again")
-        return await self.begin(proposal, approve=approve, at_cap=at_cap, control=control, listeners=listeners)
+        return await self.begin(proposal, approve=approve, at_cap=at_cap, control=control, listeners=heard)
 
     async def replay(self, run_id: str) -> Replayed:
         """Play a run again from what is stored, asking nothing and writing nothing.
@@ -269,6 +282,7 @@ class Planloom:
         """
         from ._going_on import propose_going_on
 
+        self.check_writes("reopen")
         changed = self._changed(cap, workers, args)
         source = None if plan is None else plan_given(self.registry, self.settings, plan).source
         row = find_run(self.store, run_id)
@@ -318,14 +332,15 @@ class Planloom:
         :param control: a hand on the run from before it begins. :param listeners: hear its events as they happen.
         :raises PlanRefused: by the rehearsal or the gate. :raises PlanHeld: it needs approval and got none; either is
             stored, with the reason.
-        :raises Misuse: another process drives it.
+        :raises Misuse: another process drives it, or a wish can be granted to no run.
         """
         from ._proposals import approved, start_of
 
-        given_at_cap(at_cap)
+        self.check_writes("begin")
+        heard = given_beginning(at_cap, approve, control, listeners)
         proposal = await approved(self.loom, proposal, approve)
         control, start = control or RunControl(), start_of(self.loom, proposal)
-        driven = self.loom.run(**start, on_cap=at_cap, listeners=tuple(listeners), control=control)
+        driven = self.loom.run(**start, on_cap=at_cap, listeners=heard, control=control)
         return Run(self, await self.driving.begin(driven, control))
 
     async def keep(self, proposal: Proposal | Planned, reason: str) -> Run:
@@ -333,6 +348,7 @@ class Planloom:
         from ._proposals import Proposal, keep
         from .planning import keep_refused
 
+        self.check_writes("keep")
         if isinstance(proposal, Proposal):
             return Run(self, await keep(self.loom, proposal, reason))
         return Run(self, await keep_refused(self.loom, proposal, reason))
@@ -341,6 +357,7 @@ class Planloom:
         """Store a run that may begin, for another process to drive it, as ``planloom resume`` does."""
         from ._proposals import leave
 
+        self.check_writes("leave")
         return Run(self, await leave(self.loom, proposal))
 
     async def rehearse(
@@ -392,5 +409,6 @@ class Planloom:
         """
         from .planning import plan_job
 
+        self.check_writes("write_plan")
         named = job.cap if budget is None else budget
         return await plan_job(self.loom, job, kit, sheet, named, control or RunControl(), anew=anew)
