@@ -6,6 +6,7 @@ PlanloomError                  exit 1; its text is for the user and is printed w
 │   ├── UnknownNameError       2   nothing of that kind is registered under that name
 │   └── DuplicateNameError     2   two plugins brought the same name
 ├── PluginError                2   a plugin cannot be loaded or broke a hook's contract
+│   └── PluginFailed           1   what a plugin brought raised
 ├── NothingToDo                7   there is no work: no source files
 ├── PlanRefused                6   refused by the check, the rehearsal or the gate
 ├── PlanHeld                   4   waits for a person's approval
@@ -47,6 +48,7 @@ __all__ = [
     "PlanRefused",
     "PlanloomError",
     "PluginError",
+    "PluginFailed",
     "RunAborted",
     "RunCancelled",
     "RunFailed",
@@ -127,9 +129,35 @@ class DuplicateNameError(Misuse):
 
 
 class PluginError(PlanloomError):
-    """A plugin cannot be loaded, or it broke the contract of a hook."""
+    """A plugin cannot be loaded, or it broke the contract of a hook.
+
+    :ivar plugin: the name of the plugin that is to blame, empty where it is not one alone.
+    :ivar raised: what its own code raised, where that is what happened.
+    """
 
     exit_code = 2
+
+    def __init__(self, text: str, *, plugin: str = "", raised: Exception | None = None) -> None:
+        self.plugin, self.raised = plugin, raised
+        super().__init__(text)
+
+
+class PluginFailed(PluginError):
+    """What a plugin brought raised something that planloom knows nothing of.
+
+    :param what: what it is: ``the exporter `pdf```. :param plugin: the name of the plugin that brought it.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, plugin: str, raised: Exception) -> None:
+        text = f"{what} of the plugin {plugin} failed: {raised_told(raised)}"
+        super().__init__(text, plugin=plugin, raised=raised)
+
+
+def raised_told(error: Exception) -> str:
+    """Return an error's class and what it says, which may be nothing."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 class NothingToDo(PlanloomError):

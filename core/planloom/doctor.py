@@ -14,10 +14,12 @@ from typing import Literal
 
 import attrs
 
-from ._errors import ConfigurationError, PlanloomError
+from ._above import told_of_above
+from ._errors import ConfigurationError, PlanloomError, PluginError
 from ._machine_slots import SlotFile, open_slot_file
 from ._probes import MOST_TOKENS, UNKNOWN, WORKS, Examined, Target, examine, worst_of
 from .clients import ClientPlugin
+from .crashes import fault_told
 from .data_classes import frozen
 from .loom import open_loom
 from .money import Price, show_price
@@ -68,7 +70,7 @@ class Visit:
 
 def checks_of(registry: Registry, settings: Settings, environ: Mapping[str, str] = os.environ) -> list[Check]:
     """Return what can be found out without asking anybody."""
-    found = [_about_planloom(), _about_configuration(settings)]
+    found = [_about_planloom(), *map(_about_broken, registry.broken), _about_configuration(settings)]
     found += _about_store(registry, settings)
     found += [_about_role(registry, settings, role) for role in settings.roles.values()]
     found += [_about_no_role(name) for name in role_names_of(registry) if name not in settings.roles]
@@ -87,10 +89,16 @@ def _about_planloom() -> Check:
     )
 
 
+def _about_broken(error: PluginError) -> Check:
+    said = f"{fault_told(error)}; until then no other command runs"
+    return Check(name=f"plugin {error.plugin}", said=said, verdict="bad", exit_code=error.exit_code)
+
+
 def _about_configuration(settings: Settings) -> Check:
     offline = "the offline analyst plays every role, free and without a network"
     if settings.source is None:
-        return Check(name="configuration", said=f"none: {offline}")
+        above = told_of_above(settings, Path.cwd())
+        return Check(name="configuration", said=f"none: {offline}", verdict="note" if above else "ok", step=above)
     unnamed = f" names no model: {offline}" if settings.offline else ""
     return Check(name="configuration", said=f"{settings.source}{unnamed}")
 

@@ -8,19 +8,20 @@ plugins when a name is brought twice. The manager is built by :func:`load_plugin
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import pluggy
 
 from . import hookspecs
-from ._errors import DuplicateNameError, PluginError, UnknownNameError
+from ._errors import DuplicateNameError, PluginError, UnknownNameError, raised_told
 from .data_classes import frozen
 
-__all__ = ["Kind", "PluginFacts", "Registry", "load_plugins"]
+__all__ = ["Kind", "PluginFacts", "Registry", "load_plugins", "load_what_loads"]
 
 ENTRY_POINT_GROUP = "planloom"
+_OURS = "planloom"
 
 T = TypeVar("T")
 
@@ -77,10 +78,14 @@ def _core_kinds() -> tuple[Kind, ...]:
 
 
 class Registry:
-    """Everything the loaded plugins brought. Filled once by :func:`load_plugins`, read-only afterwards."""
+    """Everything the loaded plugins brought. Filled once by :func:`load_plugins`, read-only afterwards.
+
+    :ivar broken: why plugins were left out that cannot be loaded, see :func:`load_what_loads`.
+    """
 
     def __init__(self, manager: pluggy.PluginManager) -> None:
         self.manager = manager
+        self.broken: tuple[PluginError, ...] = ()
         self._kinds: dict[str, Kind] = {}
         self._things: dict[str, dict[str, Any]] = {}
         self._owners: dict[tuple[str, str], str] = {}
@@ -136,9 +141,8 @@ class Registry:
 
     def _add(self, kind: Kind, thing: Any, plugin: str) -> None:
         if not isinstance(thing, kind.accepts()):
-            raise PluginError(
-                f"plugin {plugin} gave {kind.hook} a {type(thing).__name__}, where a {kind.accepts().__name__} belongs"
-            )
+            gave = f"gave {kind.hook} a {type(thing).__name__}, where a {kind.accepts().__name__} belongs"
+            raise PluginError(f"plugin {plugin} {gave}; {self._way_out(plugin)}", plugin=plugin)
         name = str(thing.name)  # type: ignore[attr-defined]  # every kind's class has a name
         _own(self._owners, kind.noun, name, plugin)
         self._things[kind.noun][name] = thing
@@ -153,9 +157,17 @@ class Registry:
             except (DuplicateNameError, PluginError):
                 raise
             except Exception as error:
-                raise PluginError(
-                    f"plugin {plugin} failed in {hook}: {type(error).__name__}: {error}; update or uninstall it"
-                ) from error
+                text = f"plugin {plugin} failed in {hook}: {raised_told(error)}; {self._way_out(plugin)}"
+                raise PluginError(text, plugin=plugin, raised=error) from error
+
+    def _way_out(self, plugin: str) -> str:
+        """Return how to go on where a plugin cannot be loaded."""
+        return _way_out(self._distributions.get(plugin, ("", ""))[0])
+
+    def _misfit(self, error: pluggy.PluginValidationError, plugin: str) -> PluginError:
+        """Return that a plugin does not fit a hook."""
+        text = f"plugin {plugin} does not fit its hook: {_in_one_line(error)}; {self._way_out(plugin)}"
+        return PluginError(text, plugin=plugin)
 
 
 def _own(owners: dict[tuple[str, str], str], noun: str, name: str, plugin: str) -> None:
@@ -168,25 +180,51 @@ def _own(owners: dict[tuple[str, str], str], noun: str, name: str, plugin: str) 
     owners[noun, name] = plugin
 
 
-def load_plugins(extra: Iterable[tuple[str, object]] = (), *, installed: bool = True) -> Registry:
+def _way_out(distribution: str) -> str:
+    return f"update it, or go without: `pip uninstall {distribution}`" if distribution else "update or uninstall it"
+
+
+def load_what_loads() -> Registry:
+    """Load the installed plugins without those that cannot be, which ``broken`` of what is returned names.
+
+    :raises PluginError: planloom's own part is at fault, or not one plugin alone.
+    :raises DuplicateNameError: two plugins bring one name.
+    """
+    broken: dict[str, PluginError] = {}
+    while True:
+        try:
+            registry = load_plugins(without=tuple(broken))
+        except PluginError as error:
+            if error.plugin in ("", _OURS, *broken):
+                raise
+            broken[error.plugin] = error
+        else:
+            registry.broken = tuple(broken.values())
+            return registry
+
+
+def load_plugins(
+    extra: Iterable[tuple[str, object]] = (), *, installed: bool = True, without: Collection[str] = ()
+) -> Registry:
     """Load the installed plugins and return what they brought.
 
     :param extra: further plugins as (name, module or object), for tests and embedding.
     :param installed: load what is installed under the entry-point group ``planloom``.
+    :param without: names of installed plugins to leave out.
     :raises PluginError: a plugin cannot be imported, implements a hook that nobody specified, or breaks a contract.
     :raises DuplicateNameError: two plugins bring one name.
     """
     manager = pluggy.PluginManager("planloom")
     manager.add_hookspecs(hookspecs)
     registry = Registry(manager)
-    registry._add_kinds(_core_kinds(), "planloom")
+    registry._add_kinds(_core_kinds(), _OURS)
     _load_builtin(registry)
     if installed:
-        _load_installed(registry)
+        _load_installed(registry, without)
     for name, plugin in extra:
         _register(registry, name, plugin)
     _load_hookspecs(registry)
-    _check_pending(manager)
+    _check_pending(registry)
     for kind in list(registry._kinds.values()):
         _collect(registry, kind)
     return registry
@@ -196,33 +234,31 @@ def _register(registry: Registry, name: str, plugin: object, source: tuple[str, 
     if registry.manager.has_plugin(name):
         first, second = registry._distributions[name][0], source[0]
         raise DuplicateNameError("plugin", name, first or name, second or name)
+    registry._distributions[name] = source
     try:
         registry.manager.register(plugin, name=name)
     except pluggy.PluginValidationError as error:
-        raise PluginError(
-            f"plugin {name} does not fit its hook: {_in_one_line(error)}; update or uninstall it"
-        ) from error
-    registry._distributions[name] = source
+        raise registry._misfit(error, name) from error
 
 
 def _load_builtin(registry: Registry) -> None:
     from . import _builtin
 
-    _register(registry, "planloom", _builtin, _name_and_version(importlib.metadata.distribution("planloom")))
+    _register(registry, _OURS, _builtin, _name_and_version(importlib.metadata.distribution("planloom")))
 
 
-def _load_installed(registry: Registry) -> None:
+def _load_installed(registry: Registry, without: Collection[str]) -> None:
     # Reading a distribution's metadata takes a millisecond, and most entries here are of one.
     sources: dict[importlib.metadata.Distribution | None, tuple[str, str]] = {None: ("", "")}
     for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
+        if entry.name in without:
+            continue
         try:
             plugin = entry.load()
         except Exception as error:
             dist = entry.dist.name if entry.dist else entry.value
-            raise PluginError(
-                f"plugin {entry.name} of {dist} cannot be imported: {type(error).__name__}: {error}; "
-                f"update it or uninstall {dist}"
-            ) from error
+            text = f"plugin {entry.name} of {dist} cannot be imported: {raised_told(error)}; {_way_out(dist)}"
+            raise PluginError(text, plugin=entry.name, raised=error) from error
         if entry.dist is not None and entry.dist not in sources:
             sources[entry.dist] = _name_and_version(entry.dist)
         _register(registry, entry.name, plugin, sources[entry.dist])
@@ -244,19 +280,25 @@ def _load_hookspecs(registry: Registry) -> None:
     def register_for(plugin: str) -> Callable[..., None]:
         def register(specs: object, kinds: tuple[Kind, ...]) -> None:
             registry._add_kinds(kinds, plugin)
-            registry.manager.add_hookspecs(specs)  # type: ignore[arg-type]  # a module or any object will do
+            try:
+                registry.manager.add_hookspecs(specs)  # type: ignore[arg-type]  # a module or any object will do
+            except pluggy.PluginValidationError as error:
+                # Whoever implements one of them otherwise was added before.
+                raise registry._misfit(error, registry.manager.get_name(error.plugin) or plugin) from error
 
         return register
 
     registry._call("register_hookspecs", register_for)
 
 
-def _check_pending(manager: pluggy.PluginManager) -> None:
+def _check_pending(registry: Registry) -> None:
     try:
-        manager.check_pending()
+        registry.manager.check_pending()
     except pluggy.PluginValidationError as error:
+        plugin = registry.manager.get_name(error.plugin) or ""
+        said = f"plugin {plugin} implements a hook that nobody specified: {_in_one_line(error)}"
         raise PluginError(
-            f"a plugin implements a hook that nobody specified: {_in_one_line(error)}; check the hook's spelling"
+            f"{said}; check the hook's spelling, or {registry._way_out(plugin)}", plugin=plugin
         ) from error
 
 

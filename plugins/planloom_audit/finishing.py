@@ -6,9 +6,7 @@ nobody judged yet stands there as undecided. One that failed before it had anyth
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +14,9 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from planloom import Misuse
-from planloom.exporters import Exporter
 from planloom.kits import Finished
 from planloom.money import micro_of, show_credits
 from planloom.outcomes import Outcome
-from planloom.plugins import Registry
 from planloom.targets import target_of
 from planloom.terminal import outcome_line
 from planloom.visible import visible
@@ -31,11 +26,12 @@ from planloom_code import GRAMMAR
 from .report import AuditReport, Bug, Unread
 from .reporting import build_report
 from .work import AuditRun, AuditWork
+from .writing import write_report
 
 if TYPE_CHECKING:
     from planloom_code import Skipped
 
-__all__ = ["exporters_of", "report_on"]
+__all__ = ["report_on"]
 
 _UNPARSABLE = "unparsable"
 _REPORTED = ("completed", "paused", "cancelled")
@@ -52,7 +48,7 @@ _OFFLINE_WITHOUT_FINDING = "Only offline rules looked, with no model asked: they
 def report_on(finished: Finished) -> int:
     """Show and write the report of an audit that ended or was stopped; return the exit code of its command.
 
-    :raises Misuse: a file of the report cannot be written.
+    :raises Misuse: a file of the report cannot be written. :raises PlanloomError: an exporter failed.
     """
     outcome, work = finished.outcome, finished.work
     assert isinstance(work, AuditWork)
@@ -60,16 +56,16 @@ def report_on(finished: Finished) -> int:
     report = _report(finished, work) if _is_reported(outcome) else None
     out = _near(Path(finished.row.facts["out"])) if finished.row.facts.get("out") else None
     # Files first: who reads what is shown may leave before its end.
-    unwritten = _write(finished.registry, report, out) if report is not None and out is not None else None
+    files = None if report is None or out is None else write_report(finished.registry, report, out)
     if report is not None:
         _show(finished.out, report, _with_models(finished), lost)
     finished.say.print(Text(outcome_line(outcome)))
     if outcome.error:
         finished.say.print(Text(outcome.error))
-    if unwritten is not None:
-        raise Misuse(unwritten)
-    if report is not None and out is not None:
-        finished.say.print(Text(f"wrote {', '.join(e.file_name for e in exporters_of(finished.registry))} below {out}"))
+    if files is not None:
+        if files.told:
+            finished.say.print(Text(files.told))
+        files.check()
     return _exit_code(outcome, report, lost)
 
 
@@ -196,24 +192,3 @@ def _basis(report: AuditReport) -> str:
     empty = coverage.files - coverage.covered - len(coverage.unseen)
     read = f"{coverage.covered} of them read" + (f", {empty} empty" if empty else "")
     return f"{found}{undecided} in {counted(coverage.files, 'file')}, {read}{unseen}{unread}."
-
-
-def _write(registry: Registry, report: AuditReport, out: Path) -> str | None:
-    """Write the report's files; return why one cannot be written, if so. No file is ever half of one."""
-    for exporter in exporters_of(registry):
-        target = out / exporter.file_name
-        part = out / f".{exporter.file_name}.{os.getpid()}.part"
-        try:
-            part.write_text(exporter.export(report), encoding="utf-8")
-            part.replace(target)
-        except OSError as error:
-            with suppress(OSError):
-                part.unlink()
-            return f"cannot write {target}: {error.strerror}; run the same command with another --out"
-    return None
-
-
-def exporters_of(registry: Registry) -> list[Exporter]:
-    """Return the formats that audits are written in, in the order of their files."""
-    ours = (e for e in registry.all("exporter", Exporter).values() if e.kit == "audit")
-    return sorted(ours, key=lambda e: e.file_name)

@@ -12,7 +12,7 @@ from planloom._errors import Misuse, UnknownNameError
 from planloom.kits import Kit
 from planloom.prompts import resolved_prompt
 
-from .app import App, settings_command
+from .app import App, all_broken, settings_command
 
 __all__ = ["explain", "init", "plugins", "prompts"]
 
@@ -53,12 +53,14 @@ def prompts(app: App, name: str | None) -> None:
 @click.command()
 @settings_command
 def plugins(app: App) -> None:
-    """List the loaded plugins: version, hooks, and what each brings."""
+    """List the loaded plugins: version, hooks, and what each brings. Those that cannot be loaded come last."""
     for facts in app.registry.facts():
         click.echo(f"{facts.name}  ({facts.distribution} {facts.version})")
         click.echo(f"  hooks: {', '.join(facts.hooks) or 'none'}")
         for noun, names in sorted(facts.brings.items()):
             click.echo(f"  {noun}: {', '.join(names)}")
+    if app.registry.broken:
+        raise all_broken(app.registry)
 
 
 _CONFIG = """\

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import click
 
-from planloom._errors import Misuse, PlanloomError, did_you_mean
-from planloom.plugins import Registry, load_plugins
+from planloom._errors import Misuse, PlanloomError, PluginError, did_you_mean
+from planloom.plugins import Registry, load_what_loads
 from planloom.processes import seldom_collected
 from planloom.visible import visible
 
@@ -25,6 +25,8 @@ _SECTIONS = {
     "Runs": ("runs", "show", "follow", "cancel", "raise", "resume", "replay", "export"),
     "Looking after it": ("init", "doctor", "store", "prompts", "plugins"),
 }
+# They say what is wrong with a plugin, or have nothing to do with any.
+_WITH_ANY_PLUGINS = ("doctor", "plugins", "explain", "init")
 _HELP = """\
 Plans written by models: checked, rehearsed, approved, and run by many workers under one budget.
 
@@ -53,9 +55,17 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
+        if name not in _WITH_ANY_PLUGINS and not name.startswith("-"):
+            _check_loaded(ctx.find_object(Registry))
         if name and not name.startswith("-") and name not in self.commands:
             raise Misuse(f"there is no command `{name}`; {did_you_mean(name, self.commands)}")
         return super().resolve_command(ctx, args)
+
+
+def _check_loaded(registry: Registry | None) -> None:
+    """:raises PluginError: a plugin cannot be loaded, and what it would have brought may be what is asked for."""
+    if registry is not None and registry.broken:
+        raise registry.broken[0]
 
 
 def _group(registry: Registry) -> click.Group:
@@ -79,11 +89,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(arguments: list[str]) -> int:
     try:
-        registry = load_plugins()
+        registry = load_what_loads()
         result = _group(registry).main(arguments, prog_name="planloom", standalone_mode=False, obj=registry)
         return result if isinstance(result, int) else 0
     except PlanloomError as error:
-        return _fail(str(error), error.exit_code)
+        return _fail(_told(error), error.exit_code)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return 2
@@ -101,7 +111,7 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         if isinstance(error, OSError) and unwritable(error):
             silence(sys.stdout)
-        return _fail(_machine_fault(error) or _bug_report(), _BUG_EXIT)
+        return _fail(_machine_fault(error) or _bug_report(error), _BUG_EXIT)
 
 
 def _fail(message: str, code: int) -> int:
@@ -125,16 +135,15 @@ def _machine_fault(error: Exception) -> str | None:
     return None
 
 
-def _bug_report() -> str:
-    import tempfile
-    import traceback
+def _told(error: PlanloomError) -> str:
+    if not isinstance(error, PluginError):
+        return str(error)
+    from planloom.crashes import fault_told
 
-    details = traceback.format_exc()
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="planloom-crash-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
-        ) as file:
-            file.write(details)
-    except OSError as error:
-        return f"a fault of planloom itself, and no file can hold its details ({error.strerror}): report it\n{details}"
-    return f"a fault of planloom itself; its details are in {file.name}: report it with that file, which holds no keys"
+    return fault_told(error)
+
+
+def _bug_report(error: Exception) -> str:
+    from planloom.crashes import traceback_told
+
+    return f"a fault of planloom itself; {traceback_told(error)}: report it with that, which holds no keys"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import click
 
-from planloom._errors import Misuse
+from planloom._errors import Misuse, PlanloomError, PluginError
 from planloom._given_files import at_home, text_of
 from planloom._given_values import check_kept
 from planloom.configuration import STORE_VARIABLE, load_settings
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CREDITS",
     "App",
+    "all_broken",
     "app_command",
     "argument_options",
     "out_console",
@@ -128,8 +129,21 @@ _STORE_OPTION = click.option(
 def _configured(config: Path | None) -> App:
     registry = click.get_current_context().find_object(Registry)
     assert registry is not None
-    settings = load_settings(registry, folder=_working_folder(), config=config)
+    try:
+        settings = load_settings(registry, folder=_working_folder(), config=config)
+    except PlanloomError as error:
+        if registry.broken:
+            # What the configuration names may be what a plugin would have brought.
+            raise PluginError(f"{error}\n{all_broken(registry)}") from error
+        raise
     return App(registry=registry, settings=settings, config=config)
+
+
+def all_broken(registry: Registry) -> PluginError:
+    """Return what says of each plugin that cannot be loaded why; there is one at least."""
+    from planloom.crashes import fault_told
+
+    return PluginError("\n".join(map(fault_told, registry.broken)))
 
 
 def _optioned(call: Callable[..., Any], function: F, *options: Callable[[Any], Any]) -> F:
