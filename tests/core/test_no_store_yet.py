@@ -28,8 +28,33 @@ def names(folder: Folder) -> set[str]:
 def test_there_are_no_runs_and_none_is_an_error(folder: Folder) -> None:
     before = names(folder)
     code, output, _ = folder.run("runs")
-    assert (code, output) == (0, "no runs yet; `planloom audit PATH` or `planloom run FILE.plan` makes one\n")
+    assert (code, output) == (
+        0,
+        f"no runs yet; the store {folder.path / 'store.db'} (not there yet: `planloom run FILE.plan` makes it) has "
+        "none: `planloom audit PATH` or `planloom run FILE.plan` makes one\n",
+    )
     assert names(folder) == before
+
+
+def test_in_a_subfolder_the_configuration_above_is_named_and_not_used(folder: Folder) -> None:
+    folder.path = folder.path / "deep" / "er"
+    folder.path.mkdir(parents=True)
+    told = "there is a planloom.toml in ../..: run planloom there, or name it with --config ../../planloom.toml"
+    code, output, remarks = folder.run("runs")
+    assert (code, told in remarks) == (0, True)
+    assert f"the store {folder.path / '.planloom' / 'store.db'} " in output
+    code, output, _ = folder.run("doctor", "--offline")
+    assert (code, told in output) == (0, True)
+    assert "configuration: none: the offline analyst plays every role" in output
+
+
+def test_in_a_subfolder_a_store_above_is_named_where_there_is_no_configuration(folder: Folder) -> None:
+    (folder.path / "planloom.toml").unlink()
+    assert folder.run("run", "job.plan")[0] in (0, 3)
+    folder.path = folder.path / "deep"
+    folder.path.mkdir()
+    told = "there is a store in ..: run planloom there, or name it with --store ../.planloom/store.db"
+    assert told in folder.run("runs")[2]
 
 
 @pytest.mark.parametrize("command", ["show", "follow", "replay", "export", "resume", "cancel", "raise"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,14 @@ import click
 from rich.table import Column, Table
 from rich.text import Text
 
+from planloom._above import told_of_above
 from planloom.api import Run, open_with
 from planloom.exporting import RUN_FILES, event_line
 from planloom.money import show_credits
+from planloom.settings import Settings
 from planloom.status import cancelling_now, has_ended, holes_now, paid_now, status_now, uncertain_text, was_refused
 from planloom.stores import RunRow, Store
+from planloom.visible import visible
 from planloom.wording import counted
 
 from ._failures import failure_lines
@@ -40,21 +44,31 @@ def runs(app: App, limit: int, with_refused: bool) -> None:
     numbers = (Column(name, justify="right") for name in ("workers", "credits"))
     table = Table(Column("run", overflow="fold"), "status", *numbers, "began (UTC)", box=None, pad_edge=False)
 
-    async def main() -> tuple[int, int]:
+    async def main() -> tuple[int, int, str]:
         async with open_with(app.registry, app.settings, read_only=True) as loom:
             rows, refused = (loom.store.runs(limit), 0) if with_refused else _that_ran(loom.store, limit)
             for row in rows:
                 table.add_row(*_cells(loom.store, row))
-            return len(rows), refused
+            return len(rows), refused, _whole_place(loom.store.where, app.settings)
 
-    listed, refused = asyncio.run(main())
+    listed, refused, where = asyncio.run(main())
     if listed:
         out_console().print(table)
     if refused:
         were = f"{' more' if listed else ''} {'was' if refused == 1 else 'were'}"
         say_console().print(f"{refused:,}{were} refused and did not run; `planloom runs --all` lists them too")
     elif not listed:
-        click.echo("no runs yet; `planloom audit PATH` or `planloom run FILE.plan` makes one")
+        click.echo(
+            f"no runs yet; the store {where} has none: `planloom audit PATH` or `planloom run FILE.plan` makes one"
+        )
+    if not (listed or refused) and (above := told_of_above(app.settings, Path.cwd())):
+        click.echo(f"planloom: {visible(above)}", err=True)
+
+
+def _whole_place(where: str, settings: Settings) -> str:
+    """Return what a store is called, from the root on: who is in another folder than they think sees it there."""
+    path = settings.store_path
+    return os.path.abspath(path) + where.removeprefix(path) if where.startswith(path) else where
 
 
 def _that_ran(store: Store, limit: int) -> tuple[Sequence[RunRow], int]:
