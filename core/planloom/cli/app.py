@@ -15,6 +15,7 @@ import click
 
 from planloom._errors import Misuse, PlanloomError, PluginError
 from planloom._given_files import at_home, text_of
+from planloom._given_json import json_or_text
 from planloom._given_values import check_kept
 from planloom.configuration import STORE_VARIABLE, load_settings
 from planloom.data_classes import frozen
@@ -194,9 +195,9 @@ def say_console() -> Console:
 
 
 def read_arguments(pairs: tuple[str, ...], file: Path | None) -> dict[str, Any]:
-    """Return a plan's arguments from ``name=JSON`` pairs and a JSON file; text that is no JSON is taken as text.
+    """Return a plan's arguments from ``name=JSON`` pairs and a JSON file; plain words are taken as text.
 
-    :raises Misuse: the file cannot be read, or a pair has no name.
+    :raises Misuse: the file cannot be read, a pair has no name, or what begins as JSON is none.
     """
     given: dict[str, Any] = {}
     if file is not None:
@@ -211,7 +212,7 @@ def read_arguments(pairs: tuple[str, ...], file: Path | None) -> dict[str, Any]:
         name, equals, text = pair.partition("=")
         if not equals or not name:
             raise Misuse(f"`{pair}` is not an argument; write --arg name=value")
-        given[name] = _value(text)
+        given[name] = json_or_text(name, text, _each_once)
     for name, value in given.items():
         check_kept(name, value, f"give it as text, such as --arg '{name}=\"...\"'")
     return given
@@ -225,13 +226,6 @@ _JSON_KINDS = {
     bool: "a truth value",
     type(None): "null",
 }
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_each_once)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
