@@ -109,6 +109,19 @@ def test_answers_that_a_run_which_goes_on_has_not_come_to_yet_are_paid_for_all_t
     play(lambda request: echo(request).after(0.5 if request.question == "late" else 0.0), scenario)
 
 
+def test_what_another_job_paid_for_counts_at_its_price_also_once_the_run_goes_on(play: Play) -> None:
+    source = 'agent("one")\nagent("two", label="two")\nagent("three")\nresult = budget()\n'
+
+    async def scenario(loom: Loom, server: LoopbackServer) -> None:
+        await run_plan(loom, 'result = agent("one")\n', cap=10, budget="another job's")
+        row = loom.store.run(await stopped_before(loom, "two", source, cap=10))
+        assert row is not None
+        outcome = await run_plan(loom, source, cap=10, former=read_former(loom.store, row))
+        assert (outcome.result, loom.store.money(row.id)["spent"], server.total) == (9.4, 400_000, 3)
+
+    play(echo, scenario)
+
+
 def test_a_job_begun_again_under_another_cap_sees_what_its_rehearsal_saw(play: Play) -> None:
     source = 'began = budget()\nfound = agent("a", label="a")\nagent("b")\nresult = [began, budget()]\n'
 
