@@ -43,10 +43,10 @@ def _cancelled_text(calls: int) -> str:
 
 
 def _cut_text(calls: int) -> str:
-    are, they, them = ("is", "it", "it") if calls == 1 else ("are", "they", "them")
+    are, them = ("is", "it") if calls == 1 else ("are", "them")
     return (
-        f"{counted(calls, 'call')} in flight {are} cut off now; what {they} may cost stays charged, since the provider "
-        f"may bill {them}"
+        f"{counted(calls, 'call')} in flight {are} cut off now; what of {them} was sent and is not answered stays "
+        "charged, since the provider may bill it"
     )
 
 
