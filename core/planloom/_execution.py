@@ -15,11 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from planlang import PlanError
+from planlang import PlanError, PlanFailed
 
+from ._blame import word_blamed
 from ._budget_line import BudgetLine
 from ._disk import Disk, stopped_by
-from ._errors import CacheMiss, Misuse, PlanloomError, RunAborted, RunCancelled, RunTaken, StoreError, TakenOver
+from ._errors import (
+    CacheMiss,
+    Misuse,
+    PlanloomError,
+    PluginError,
+    RunAborted,
+    RunCancelled,
+    RunTaken,
+    StoreError,
+    TakenOver,
+)
 from ._json_modes import JsonModes
 from ._pauses import Pauses
 from ._recorder import Recorder
@@ -28,6 +39,7 @@ from ._run_record import RunRecord
 from ._start import STARTS, Start
 from .control import CANCEL, DRAIN_S, RunControl, calls_left_text
 from .conversations import ModelWorkers
+from .crashes import traceback_told
 from .front_door import FrontDoor
 from .job import cost_facts, ending_of, plan_hash
 from .listeners import Listener
@@ -238,7 +250,7 @@ class Execution:
             # A set, or a pair as a key, is a result too; the store and every command hold results as JSON.
             result = json.loads((await start.program.run(self.job.args, start.limits, self.host)).to_json())
         except (PlanError, PlanloomError) as error:
-            fault = error
+            fault = self._blamed(error)
         except BaseException:
             # A fault of ours, or the loop is going down: the record must not say that it runs.
             with suppress(StoreError):
@@ -247,6 +259,17 @@ class Execution:
         await self._let_calls_end()
         self.host.close()
         return result, fault
+
+    def _blamed(self, fault: PlanError | PlanloomError) -> Exception:
+        """Return what ended the plan: for a plugin's word that failed, with where its author finds the traceback."""
+        if not isinstance(fault, PlanFailed) or fault.__cause__ is None:
+            return fault
+        whose = word_blamed(self.loom.registry, fault, self.start.source)
+        if not whose:
+            return fault
+        place = f"line {fault.line}, column {fault.column} of the plan"
+        said = f"{whose} failed at {place}: {fault.kind}: {fault.detail}; {traceback_told(fault.__cause__)}"
+        return PluginError(f"{said}. Once the plugin is mended `planloom resume {self.id}` goes on")
 
     async def _let_calls_end(self) -> None:
         """Wait for calls whose workers were cancelled: each has some seconds left, of which most have gone by now."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from planlang import Limits, PlanError, PlanFailed, PlanLimitError, Program
 
+from ._blame import word_blamed
 from ._errors import RunAborted, Runaway, RunFailed, RunStopped
 from ._made_up import made_up
 from ._recorder import Recorder
@@ -139,6 +140,8 @@ class Stage:
             raise fault.__cause__ or fault from None  # the configuration's fault, not the plan's
         except (PlanError, RunAborted) as fault:
             error = _said(fault)
+            if isinstance(fault, PlanFailed) and (whose := word_blamed(self._registry, fault, program.source)):
+                error = f"{error}, in {whose}"
         host.close()
         if error is None and any(phase.dropped for phase in host.phases.all()):
             error = (

@@ -18,7 +18,7 @@ from . import hookspecs
 from ._errors import DuplicateNameError, PluginError, UnknownNameError, raised_told
 from .data_classes import frozen
 
-__all__ = ["Kind", "PluginFacts", "Registry", "load_plugins", "load_what_loads"]
+__all__ = ["Kind", "PluginFacts", "Registry", "load_plugins", "load_what_loads", "way_out"]
 
 ENTRY_POINT_GROUP = "planloom"
 _OURS = "planloom"
@@ -114,6 +114,10 @@ class Registry:
         """Return the name of the plugin that brought a thing."""
         return self._owners[noun, name]
 
+    def distribution(self, plugin: str) -> str:
+        """Return the name of the distribution that holds a plugin, empty where it is not an installed one."""
+        return self._distributions.get(plugin, ("", ""))[0]
+
     def facts(self) -> list[PluginFacts]:
         """Return the loaded plugins, sorted by name, with what each brought."""
         rows = []
@@ -162,7 +166,7 @@ class Registry:
 
     def _way_out(self, plugin: str) -> str:
         """Return how to go on where a plugin cannot be loaded."""
-        return _way_out(self._distributions.get(plugin, ("", ""))[0])
+        return way_out(self.distribution(plugin))
 
     def _misfit(self, error: pluggy.PluginValidationError, plugin: str) -> PluginError:
         """Return that a plugin does not fit a hook."""
@@ -180,7 +184,8 @@ def _own(owners: dict[tuple[str, str], str], noun: str, name: str, plugin: str) 
     owners[noun, name] = plugin
 
 
-def _way_out(distribution: str) -> str:
+def way_out(distribution: str) -> str:
+    """Return how to go on where a plugin of a distribution is at fault."""
     return f"update it, or go without: `pip uninstall {distribution}`" if distribution else "update or uninstall it"
 
 
@@ -257,7 +262,7 @@ def _load_installed(registry: Registry, without: Collection[str]) -> None:
             plugin = entry.load()
         except Exception as error:
             dist = entry.dist.name if entry.dist else entry.value
-            text = f"plugin {entry.name} of {dist} cannot be imported: {raised_told(error)}; {_way_out(dist)}"
+            text = f"plugin {entry.name} of {dist} cannot be imported: {raised_told(error)}; {way_out(dist)}"
             raise PluginError(text, plugin=entry.name, raised=error) from error
         if entry.dist is not None and entry.dist not in sources:
             sources[entry.dist] = _name_and_version(entry.dist)

@@ -161,3 +161,92 @@ def test_two_plugins_that_cannot_be_loaded_are_both_named(place: Place) -> None:
     _, output, _ = place.run("doctor", "--offline")
     assert "bad   plugin broken: " in output
     assert "bad   plugin torn: " in output
+
+
+# --- plugins that fail at work
+
+KIT = f"""{HOOKIMPL}
+import os
+from planlang import Word
+from planloom.kits import Kit
+from planloom.runtime import host_of
+from planloom.words import signature_of
+
+class Work:
+    def manifest(self):
+        return {{}}
+    def digest(self):
+        return ""
+    def new_run(self, *, rehearsal):
+        return Rehearsed() if rehearsal else Work()
+
+class Rehearsed(Work):
+    pass
+
+def open_work(target, options):
+    OPENED
+    return Work()
+
+def shape(text: str): ...
+
+def shout(call, text):
+    if not isinstance(host_of(call).state("loud", Work), Rehearsed):
+        FAILS
+    return text.upper()
+
+def vocabulary(registry, settings):
+    return [Word("shout", shout, signature=signature_of(shape), doc="the text, louder")]
+
+@hookimpl
+def register_kits(register):
+    register(Kit(name="loud", version="1", summary="", vocabulary=vocabulary, open=open_work))
+"""
+
+
+def loud(place: Place, plan: str, *, opened: str = "pass", fails: str = "pass", rehearsal: bool = False) -> None:
+    source = KIT.replace("OPENED", opened).replace("FAILS", fails)
+    place.install("loud", source.replace("if not isinstance(", "if isinstance(") if rehearsal else source)
+    (place.desk / "job.plan").write_text(plan)
+
+
+@pytest.mark.parametrize(
+    "raised", ['OSError("the reel is torn")', 'KeyError("reel")', 'OSError(5, "the reel is torn")']
+)
+def test_a_kit_that_cannot_open_its_work_is_named_with_what_it_raised(place: Place, raised: str) -> None:
+    loud(place, 'result = shout("x")\n', opened=f"raise {raised}")
+    code, _, said = place.run("run", "job.plan", "--target", ".")
+    assert code == 1
+    assert said.startswith("planloom: the plugin loud failed (loud_plugin, line "), said
+    assert raised.split("(")[0] in said
+    assert "reel" in said
+    assert "report it to who wrote the plugin" in said
+    assert "in open_work" in traceback_told(said)
+
+
+@pytest.mark.parametrize(
+    ("fails", "kind"),
+    [("{}['size']", "KeyError: size"), ("None[0]", "TypeError: 'NoneType' object is not subscriptable")],
+)
+def test_a_word_that_fails_is_told_apart_from_a_plan_that_does(place: Place, fails: str, kind: str) -> None:
+    loud(place, 'text = "x"\nresult = shout(text)\n', fails=fails)
+    code, _, said = place.run("run", "job.plan", "--target", ".")
+    assert code == 1
+    assert "the word `shout` of the plugin loud (loud_plugin, line " in said, said
+    assert f"failed at line 2, column 10 of the plan: {kind}" in said
+    assert "this plan fails there" not in said
+    assert "in shout" in traceback_told(said)
+
+
+def test_what_a_word_says_of_what_it_was_given_is_for_the_plan_to_mend(place: Place) -> None:
+    loud(place, 'result = shout("x")\n', fails='raise ValueError("give it a longer text")')
+    code, _, said = place.run("run", "job.plan", "--target", ".")
+    assert code == 1
+    assert "the plan failed at line 1, column 10: ValueError: give it a longer text" in said
+    assert "mend it" in said
+
+
+def test_a_word_that_fails_in_the_rehearsal_is_named_there(place: Place) -> None:
+    loud(place, 'result = shout("x")\n', fails="{}['size']", rehearsal=True)
+    code, _, said = place.run("run", "job.plan", "--target", ".")
+    assert code == 6
+    assert "line 1: KeyError: size, in the word `shout` of the plugin loud (loud_plugin, line " in said, said

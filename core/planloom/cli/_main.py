@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import click
 
-from planloom._errors import Misuse, PlanloomError, PluginError, did_you_mean
-from planloom.plugins import Registry, load_what_loads
+from planloom._errors import Misuse, PlanloomError, PluginError, did_you_mean, raised_told
+from planloom.plugins import Registry, load_what_loads, way_out
 from planloom.processes import seldom_collected
 from planloom.visible import visible
 
@@ -88,6 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    registry = None
     try:
         registry = load_what_loads()
         result = _group(registry).main(arguments, prog_name="planloom", standalone_mode=False, obj=registry)
@@ -111,7 +112,7 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         if isinstance(error, OSError) and unwritable(error):
             silence(sys.stdout)
-        return _fail(_machine_fault(error) or _bug_report(error), _BUG_EXIT)
+        return _fail(_fault_told(error, registry), _BUG_EXIT)
 
 
 def _fail(message: str, code: int) -> int:
@@ -143,7 +144,17 @@ def _told(error: PlanloomError) -> str:
     return fault_told(error)
 
 
-def _bug_report(error: Exception) -> str:
+def _fault_told(error: Exception, registry: Registry | None) -> str:
+    """Return what is at fault: this machine, a plugin or planloom itself."""
+    from planloom._blame import blamed
     from planloom.crashes import traceback_told
 
+    lack = _machine_fault(error)
+    found = None if registry is None else blamed(registry, error)
+    # Of a plugin's own file that cannot be read or written the same is said as of an output.
+    if lack and (found is None or not (isinstance(error, OSError) and unwritable(error))):
+        return lack
+    if found is not None:
+        said = f"the plugin {found.plugin} failed ({found.place}): {raised_told(error)}"
+        return f"{said}; {traceback_told(error)}: report it to who wrote the plugin, and {way_out(found.distribution)}"
     return f"a fault of planloom itself; {traceback_told(error)}: report it with that, which holds no keys"
