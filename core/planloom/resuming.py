@@ -37,6 +37,7 @@ __all__ = [
     "cap_of",
     "changed_since",
     "check_resumable",
+    "is_whole",
     "job_of",
     "lacks_nothing",
     "reopen",
@@ -114,11 +115,16 @@ def lacks_nothing(
     :param args: arguments as they are given now. :param source: the plan as it is given now.
     :raises JournalDiverged: it has, and those are not what its record says.
     """
-    if row.status != "completed" or row.facts.get("counts", {}).get("holes"):
+    if not is_whole(row):
         return False
     if args or source is not None:
         _unchanged_job(registry, settings, store, row, args=args, source=source)
     return True
+
+
+def is_whole(row: RunRow) -> bool:
+    """Return whether a run has come to its end, and lacks nothing."""
+    return row.status == "completed" and not row.facts.get("counts", {}).get("holes")
 
 
 def unapproved(row: RunRow) -> bool:
