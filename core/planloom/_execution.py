@@ -286,6 +286,7 @@ class Execution:
         # An earlier start's result stays where this one came to none.
         kept = self.record.row.result if fault is not None else result
         facts = {**self.record.row.facts, **ended_facts(outcome)}
+        facts.pop("cancelling", None)  # a run that stopped for another reason meanwhile is cancelled no more
         try:
             await self.record.written()
             await self.recorder.flush()
