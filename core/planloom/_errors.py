@@ -253,14 +253,15 @@ class JournalDiverged(RunAborted):
 
     :ivar place: where the first difference is: a place in the plan, or what of the job changed (``args.mode``).
     :ivar then: what the record says. :ivar now: what is the case. :ivar more: further differences as such triples.
+    :ivar run: the run's id.
     """
 
-    def __init__(self, place: str, then: Any, now: Any, more: Sequence[tuple[str, Any, Any]] = ()) -> None:
-        self.place, self.then, self.now, self.more = place, then, now, tuple(more)
+    def __init__(self, place: str, then: Any, now: Any, more: Sequence[tuple[str, Any, Any]] = (), *, run: str) -> None:
+        self.place, self.then, self.now, self.more, self.run = place, then, now, tuple(more), run
         super().__init__(
             "the run cannot go on as it was begun, since this is not what its record says:\n"
             f"{listed_differences([(place, then, now), *self.more])}\n"
-            "put it back as it was, or make a new run of what is there now with `planloom resume RUN --as-new-run`, "
+            f"put it back as it was, or make a new run of what is there now with `planloom resume {run} --as-new-run`, "
             "which pays for no answer that still fits"
         )
 

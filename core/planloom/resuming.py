@@ -205,7 +205,7 @@ def _unchanged_job(
     job = job_of(registry, row, args)
     differences = changed_since(settings, store, row, job, source)
     if differences:
-        raise JournalDiverged(*differences[0], more=differences[1:])
+        raise JournalDiverged(*differences[0], more=differences[1:], run=row.id)
     return job
 
 

@@ -190,7 +190,7 @@ class RunHost:
         if entry is None:
             return None
         if entry["word"] != word:
-            raise JournalDiverged(place, f"{entry['word']}()", f"{word}()")
+            raise JournalDiverged(place, f"{entry['word']}()", f"{word}()", run=self.run_id)
         return entry["value"]
 
     def record(self, place: str, word: str, value: Any) -> None:

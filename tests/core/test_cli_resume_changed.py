@@ -39,7 +39,7 @@ def test_other_arguments_are_a_divergence_that_names_them(folder_with: MakeFolde
     code, _, remarks = folder.run("resume", run, "--arg", "mode=b")
     assert code == 1
     assert "argument mode: then a, now b" in remarks
-    assert "--as-new-run" in remarks
+    assert f"`planloom resume {run} --as-new-run`" in remarks
     code, output, _ = folder.run("resume", run, "--arg", "mode=b", "--as-new-run")
     assert (code, output.strip()) == (0, "b")
     new = folder.newest()
