@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["DIFFERENCES", "EXAMPLE", "INTRODUCTION", "RULES_OF_TASKS", "SYNTAX", "WHAT_STEPS_ARE"]
+from collections.abc import Sequence
+
+from ._interp.meter import DICT_ENTRY_BYTES
+
+__all__ = ["DIFFERENCES", "EXAMPLE", "INTRODUCTION", "RULES_OF_TASKS", "SYNTAX", "WHAT_STEPS_ARE", "what_copies_take"]
 
 INTRODUCTION = """\
 A plan is a short program. Every plan is valid Python 3.12 with the same meaning, and most of Python is left out.
@@ -93,3 +97,16 @@ WHAT_STEPS_ARE = """\
 A statement costs a step and another for each eight nodes of its expressions; a call of a plan's function, a turn of a
 loop or of a comprehension costs its statements. A step stands for at most a microsecond of work. What else is charged
 goes with what an operation goes through:"""
+
+
+def what_copies_take(dicts_bytes: Sequence[int], box_bytes: int) -> str:
+    """Return what is charged for dicts that cross between plan and host.
+
+    :param dicts_bytes: what a copy takes, by its entries. :param box_bytes: what each of its numbers adds.
+    """
+    return f"""\
+A dict of scalars that crosses between plan and host is charged as a copy, which has no room to grow: {dicts_bytes[1]}
+bytes with up to 10 entries, {dicts_bytes[20]} with up to 20, {dicts_bytes[42]} with up to 42, {box_bytes} more for each
+number, and its texts. With more than {len(dicts_bytes) - 1} entries it is charged as any other, and so is what a plan
+changes: the first change adds {DICT_ENTRY_BYTES} bytes an entry. A text is charged where it comes in; keys are where
+they are not those of the row before. A row that a word gives back unchanged in the same call brings no new texts."""

@@ -72,6 +72,7 @@ def language_page() -> str:
         "Every operator, method and builtin charges steps before it works, from the sizes of its operands. Memory is "
         "charged where a value is made, and what is freed is not given back.",
         _table(("value", "bytes", "bytes an item"), [(name, str(a), str(b)) for name, a, b in _CHARGES]),
+        text.what_copies_take(meter.COPIED_DICT_BYTES, meter.COPIED_BOX_BYTES),
         text.WHAT_STEPS_ARE,
         _table(("operation", "each", "steps", "bytes"), _charges()),
         "## Where plans differ from CPython",

@@ -16,7 +16,7 @@ from planlang._vocabulary import Opaque
 
 from .context import turn
 from .meter import LimitHitError, Meter
-from .rows import ITEM_BYTES, RowsIn, RowsOut
+from .rows import ITEM_BYTES, SENT_BYTES, RowsIn, RowsOut, Sent
 from .tasks import Task
 from .values import (
     SCALARS,
@@ -59,17 +59,20 @@ class KeptSet(set[Any]):
 _RECEIVED: Final = frozenset((list, tuple, dict, set, frozenset, KeptSet))
 
 
-def to_host(meter: Meter, value: Any) -> Any:
-    """Return the value as plain data of its own, and charge its size as sent to the host."""
+def to_host(meter: Meter, value: Any, sent: Sent | None = None) -> Any:
+    """Return the value as plain data of its own, and charge its size as sent to the host.
+
+    :param sent: where rows are noted that the host may hand back in the same call, while nothing else runs.
+    """
     if type(value) in SCALARS:
         size = len(value) if type(value) is str else ITEM_BYTES
         plain = value
     else:
-        plain, size = _copy_out(meter, value, functions=True)
+        plain, size = _copy_out(meter, value, True, sent)
     limits = meter.limits
-    sent = meter.bytes_to_host = meter.bytes_to_host + size
-    if sent > limits.bytes_to_host:
-        raise LimitHitError("bytes_to_host", sent, limits.bytes_to_host)
+    in_all = meter.bytes_to_host = meter.bytes_to_host + size
+    if in_all > limits.bytes_to_host:
+        raise LimitHitError("bytes_to_host", in_all, limits.bytes_to_host)
     if size > limits.text_length:
         _fits_one_text(meter, size)
     return plain
@@ -79,7 +82,7 @@ def export_result(meter: Meter, value: Any) -> Any:
     """Return a plan's result as plain data; :raises TypeError: there is a function in it."""
     if type(value) in SCALARS:
         return value
-    plain, size = _copy_out(meter, value, functions=False)
+    plain, size = _copy_out(meter, value, False)
     _fits_one_text(meter, size)
     return plain
 
@@ -90,13 +93,14 @@ def _fits_one_text(meter: Meter, size: int) -> None:
         raise LimitHitError("text_length", size, meter.limits.text_length)
 
 
-def _copy_out(meter: Meter, value: Any, functions: bool) -> tuple[Any, int]:
-    size = 0
-    rows = RowsOut(meter)
+def _copy_out(meter: Meter, value: Any, functions: bool, sent: Sent | None = None) -> tuple[Any, int]:
+    size, steps, deepest = 0, meter.slice, meter.limits.data_depth
+    rows = RowsOut(meter, sent)
     top: list[Any] = []
     stack: list[tuple[type, Iterator[Any], list[Any]]] = [(list, iter((value,)), top)]
     while stack:
         kind, items, made = stack[-1]
+        too_deep = len(stack) > deepest
         for item in items:
             size += ITEM_BYTES
             if type(item) in SCALARS:
@@ -104,8 +108,11 @@ def _copy_out(meter: Meter, value: Any, functions: bool) -> tuple[Any, int]:
                     size += len(item)
                 made.append(item)
             elif type(item) in _PLAIN:
-                _check_depth(meter, len(stack))
-                meter.work(_CONTAINER_STEPS + len(item.source if type(item) is DictView else item))
+                if too_deep:
+                    raise LimitHitError("data_depth", len(stack), deepest)
+                left = steps[0] = steps[0] - (_CONTAINER_STEPS + len(item.source if type(item) is DictView else item))
+                if left < 0:
+                    meter.refill()
                 copy = rows.copy(item)
                 if copy is None:
                     stack.append((_PLAIN[type(item)], _children(meter, item), []))
@@ -118,6 +125,8 @@ def _copy_out(meter: Meter, value: Any, functions: bool) -> tuple[Any, int]:
             stack.pop()
             if stack:
                 stack[-1][2].append(_finished(kind, made))
+    if sent:
+        meter.passing(SENT_BYTES * len(sent))
     return top[0], size + rows.size
 
 
@@ -127,11 +136,6 @@ def _range_out(meter: Meter, value: range) -> int:
     meter.work(length)
     meter.list_of(length)
     return ITEM_BYTES * length
-
-
-def _check_depth(meter: Meter, depth: int) -> None:
-    if depth > meter.limits.data_depth:
-        raise LimitHitError("data_depth", depth, meter.limits.data_depth)
 
 
 def _children(meter: Meter, value: Any) -> Iterator[Any]:
@@ -169,10 +173,11 @@ def _passes(value: Any, functions: bool) -> Any:
     raise TypeError(f"a {type_name(value)} cannot leave the plan; make a list of it first")
 
 
-def from_host(task: Task, value: Any, counted: bool = True) -> Any:
+def from_host(task: Task, value: Any, counted: bool = True, sent: Sent | None = None) -> Any:
     """Return a plan's own copy of a host's plain data; it belongs to the task.
 
     :param counted: whether its size counts as received from the host.
+    :param sent: the rows that the host was handed in this call, if nothing else has run since.
     :raises TypeError: the host returned something that is not plain data.
     """
     meter = task.meter
@@ -183,7 +188,7 @@ def from_host(task: Task, value: Any, counted: bool = True) -> Any:
     elif kind in SCALARS:
         size, copy = ITEM_BYTES, _scalar_in(meter, value)
     else:
-        copying = _copying_in(task, value)
+        copying = _copying_in(task, value, sent)
         try:
             while True:
                 next(copying)
@@ -226,15 +231,17 @@ def _scalar_in(meter: Meter, value: Any) -> Any:
     return value
 
 
-def _copying_in(task: Task, value: Any) -> Generator[None, None, tuple[Any, int]]:
+def _copying_in(task: Task, value: Any, sent: Sent | None = None) -> Generator[None, None, tuple[Any, int]]:
     """Copy, and return the copy with its size; yield now and then, where the event loop may have its turn."""
     meter = task.meter
     size = containers = 0
-    rows = RowsIn(task)
+    steps, deepest = meter.slice, meter.limits.data_depth
+    rows = RowsIn(task, sent)
     top: list[Any] = []
     stack: list[tuple[type, Iterator[Any], list[Any]]] = [(list, iter((value,)), top)]
     while stack:
         kind, items, made = stack[-1]
+        too_deep = len(stack) > deepest
         for item in items:
             size += ITEM_BYTES
             if type(item) in SCALARS:
@@ -242,8 +249,11 @@ def _copying_in(task: Task, value: Any) -> Generator[None, None, tuple[Any, int]
                     size += len(item)
                 made.append(_scalar_in(meter, item))
             elif type(item) in _RECEIVED:
-                _check_depth(meter, len(stack))
-                meter.work(_CONTAINER_STEPS + len(item))
+                if too_deep:
+                    raise LimitHitError("data_depth", len(stack), deepest)
+                left = steps[0] = steps[0] - (_CONTAINER_STEPS + len(item))
+                if left < 0:
+                    meter.refill()
                 copy = rows.copy(item)
                 if copy is None:
                     stack.append((type(item), _host_children(meter, item), []))

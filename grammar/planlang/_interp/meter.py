@@ -20,7 +20,7 @@ from typing import Any, Final
 from planlang._errors import PlanError
 from planlang._limits import Limits
 
-__all__ = ["SLICE_STEPS", "YIELD_AFTER_S", "LimitHitError", "Meter"]
+__all__ = ["COPIED_DICT_BYTES", "SLICE_STEPS", "YIELD_AFTER_S", "LimitHitError", "Meter"]
 
 SLICE_STEPS: Final = 10_000
 YIELD_AFTER_S: Final = 0.05
@@ -34,10 +34,22 @@ TUPLE_BYTES: Final = 56
 TUPLE_ITEM_BYTES: Final = 40
 DICT_BYTES: Final = 250
 DICT_ENTRY_BYTES: Final = 200
+COPIED_BOX_BYTES: Final = 48
 TEXT_BYTES: Final = 50
 FUNCTION_BYTES: Final = 420
 CAPTURE_BYTES: Final = 72
 ITERATOR_BYTES: Final = 600
+
+
+def _copied_dict(count: int) -> int:
+    """Return what a dict of so many entries takes when it is copied: its hash table is made at once, in its size."""
+    slots = 1 << max(4, ((3 * count + 1) // 2).bit_length())
+    return 100 + 18 * slots
+
+
+# By entries: enough for a table of keys of all kinds, which one of texts fills to two thirds (3.11 to 3.13). Tables of
+# more slots have wider indices: larger dicts are charged as ones that grow.
+COPIED_DICT_BYTES: Final = tuple(_copied_dict(count) for count in range(171))
 
 
 class LimitHitError(Exception):
@@ -58,6 +70,8 @@ class Meter:
         self.bytes = [limits.memory_bytes]
         self.calls = [limits.host_calls]
         self.key_width = 0
+        self._most_passing = 0
+        self._most_copied = min(len(COPIED_DICT_BYTES) - 1, limits.collection_length)
         self.bytes_to_host = 0
         self.bytes_from_host = 0
         self.stopped: PlanError | None = None
@@ -100,6 +114,13 @@ class Meter:
         left = self.bytes[0] = self.bytes[0] - size_bytes
         if left < 0:
             raise self.memory_error()
+
+    def passing(self, size_bytes: int) -> None:
+        """Charge what is freed again before any other call of this: only what exceeds the most so far."""
+        more = size_bytes - self._most_passing
+        if more > 0:
+            self._most_passing = size_bytes
+            self.store(more)
 
     def memory_error(self) -> LimitHitError:
         """Return the report that memory has run out."""
@@ -170,6 +191,19 @@ class Meter:
         if count > self.limits.collection_length:
             raise self._too_long(count)
         self.charge(count >> 3, DICT_BYTES + DICT_ENTRY_BYTES * count)
+
+    def copied_dict(self, count: int, steps: int, size_bytes: int) -> None:
+        """Charge a copy of a dict of so many entries, and what its texts and boxes add."""
+        if count > self._most_copied:
+            self.dict_of(count)
+            self.charge(steps, size_bytes)
+            return
+        left = self.slice[0] = self.slice[0] - (steps + (count >> 3))
+        if left < 0:
+            self.refill()
+        left = self.bytes[0] = self.bytes[0] - (size_bytes + COPIED_DICT_BYTES[count])
+        if left < 0:
+            raise self.memory_error()
 
     def grow_list(self, length: int, more: int) -> None:
         """Charge items that join a list of this length."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from .meter import Meter
+from .meter import DICT_ENTRY_BYTES, Meter
 
-__all__ = ["Task", "adopt_check", "child_task", "locked_error", "root_task"]
+__all__ = ["CopiesOf", "Task", "adopt_check", "child_task", "locked_error", "root_task"]
+
+_OWNER_BYTES: Final = 48
 
 
 class Task:
@@ -52,6 +54,16 @@ class Task:
             lock.release()
 
 
+class CopiesOf:
+    """Owns, for a task, dicts that were charged as copies; whoever changes one first pays for one that grows."""
+
+    __slots__ = ("task",)
+
+    def __init__(self, task: Task) -> None:
+        task.meter.store(_OWNER_BYTES)
+        self.task = task
+
+
 def root_task(meter: Meter, read_only: bool = False) -> Task:
     """Return the task of a whole program, or with ``read_only`` the owner of what nobody may change."""
     task = _task(meter, "", None, {}, 0)
@@ -84,7 +96,10 @@ def adopt_check(value: Any, task: Task) -> None:
 
     Follows finished tasks to their parents and shortens the way for the next look.
     """
-    owner: Task = value.owner
+    owner: Task | CopiesOf = value.owner
+    if isinstance(owner, CopiesOf):
+        task.meter.store(DICT_ENTRY_BYTES * len(value))
+        owner = owner.task
     while owner.ended and owner.parent is not None:
         owner = owner.parent
     if owner is task:

@@ -15,7 +15,7 @@ from planlang._vocabulary import Opaque, Word
 
 if TYPE_CHECKING:
     from .functions import FunctionCode
-    from .tasks import Task
+    from .tasks import CopiesOf, Task
     from .words import WordCalls
 
 __all__ = [
@@ -61,7 +61,7 @@ class PlanDict(dict[Any, Any]):
     """A plan's dict."""
 
     __slots__ = ("locks", "owner")
-    owner: Task
+    owner: Task | CopiesOf
     locks: int
 
 

@@ -24,6 +24,7 @@ from .border import from_host, gathered_from_host, to_host
 from .context import Code, Run, tallest, turn
 from .iterate import items_of
 from .place import Bridge, Place, Site, placed
+from .rows import Sent
 from .tasks import Task
 from .values import SCALARS, Frame, LazyIterator, WordValue, new_list
 
@@ -101,17 +102,18 @@ class WordCalls:
         call, calls, steps = self._word.call, self._meter.calls, self._meter.slice
         counts, gathers = _WAITING_CALL if self.waits else 1, self._word.runs_tasks
 
-        def begin(frame: Frame, values: Sequence[Any]) -> Any:
+        def begin(frame: Frame, values: Sequence[Any], sent: Sent | None = None) -> Any:
             left = calls[0] = calls[0] - counts
             if left < 0:
                 raise self._meter.calls_error()
-            plain = [value if type(value) in _FREE else self._out(frame, value) for value in values]
+            plain = [value if type(value) in _FREE else self._out(frame, value, sent) for value in values]
             return call(self._place(site, frame), *plain[:count], **dict(zip(names, plain[count:], strict=True)))
 
         def enter(frame: Frame, values: Sequence[Any]) -> Any:
+            sent: Sent = []
             try:
-                value = begin(frame, values)
-                return value if value is None else self._back(frame, value)
+                value = begin(frame, values, sent)
+                return value if value is None else self._back(frame, value, sent)
             except BaseException as error:
                 self._blame(site, error)
 
@@ -141,18 +143,20 @@ class WordCalls:
             nonlocal last, place
             given = frame[slot] if slot else evaluate(frame)
             left = calls[0] = calls[0] - 1
+            sent: Sent | None = None
             try:
                 if left < 0:
                     raise meter.calls_error()
                 if type(given) is not int and type(given) not in _FREE:
-                    given = self._out(frame, given)
+                    sent = []
+                    given = self._out(frame, given, sent)
                 if frame is not last:  # all calls from one frame look the same to a word that is not counted
                     place = self._place(site, frame)
                     last = frame if shares else None
                 value = call(place, given)
                 if type(value) is int and (few <= value <= many or low <= value <= high):
                     return value
-                return value if value is None else self._back(frame, value)
+                return value if value is None else self._back(frame, value, sent)
             except BaseException as error:
                 self._blame(site, error)
 
@@ -201,17 +205,19 @@ class WordCalls:
         task.calls = number + 1
         return placed(site, frame, number)
 
-    def _out(self, frame: Frame, value: Any) -> Any:
+    def _out(self, frame: Frame, value: Any, sent: Sent | None = None) -> Any:
         if type(value) is LazyIterator:
             value = new_list(frame[0], items_of(frame, value))
-        return to_host(self._meter, value)
+            if sent:
+                sent.clear()  # the plan's code has run meanwhile, and may have changed them
+        return to_host(self._meter, value, sent)
 
-    def _back(self, frame: Frame, value: Any) -> Any:
+    def _back(self, frame: Frame, value: Any, sent: Sent | None) -> Any:
         if type(value) not in SCALARS and inspect.isawaitable(value):
             if isinstance(value, CoroutineType):
                 value.close()
             raise TypeError(f"the word `{self._word.name}` returned an awaitable but is not declared to suspend")
-        return from_host(frame[0], value)
+        return from_host(frame[0], value, sent=sent)
 
     def _blame(self, site: Site, error: BaseException) -> NoReturn:
         """Raise what leaves a call that raised: errors of plans and cancellations from outside as they are."""
