@@ -42,9 +42,10 @@ def show_credits(micro: int) -> str:
 
 
 def show_enough(micro: int) -> str:
-    """Return micro-credits as text that reads back as no less: advice that was rounded down would not help."""
-    tenth = MICRO // 10
-    return show_credits(micro if micro < MICRO // 20 else -(-micro // tenth) * tenth)
+    """Return micro-credits as text that reads back as no less, and as less than a hundredth more: advice that was
+    rounded down would not help, and nobody is to be asked for more than it takes."""
+    hundredth = MICRO // 100
+    return show_credits(micro if micro < MICRO // 20 else -(-micro // hundredth) * hundredth)
 
 
 @frozen(kw_only=True)

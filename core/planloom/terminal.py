@@ -244,7 +244,7 @@ class Progress:
         self._console = console
         self._control = control
         self._found = found
-        self._credits = 0.0
+        self._paid = 0
         self._lines: EventLines | None = None
         self._live = Live(get_renderable=self._render, console=console, refresh_per_second=8, transient=True)
         self._shown = console.is_terminal
@@ -266,7 +266,7 @@ class Progress:
     def _on(self, run: str, event: Event) -> None:
         match event.type:
             case "run.agent_ended":
-                self._credits += float(event.data["credits"])
+                self._paid += micro_of(event.data["credits"])
             case "run.phase_ended" if phase := self._phases().find(event.data["phase"]):
                 counts = {"agents": phase.started, **phase.came_to()}
                 self._say(f"{phase.name}: {_came_to(counts)}, {event.data['seconds']:.1f} s")
@@ -286,7 +286,7 @@ class Progress:
         for phase in (phase for phase in self._phases().all() if phase.ended_s is None):
             failed = f"{phase.failed} failed" if phase.failed else ""
             table.add_row(Text(phase.name or "(no phase)"), f"{phase.running} running", f"{phase.done} done", failed)
-        tail = [f"{self._credits:.1f} credits", self._found(), self._short_of_money()]
+        tail = [f"{show_credits(self._paid)} credits", self._found(), self._short_of_money()]
         return Group(table, Text(", ".join(part for part in tail if part)))
 
     def _short_of_money(self) -> str:

@@ -66,6 +66,14 @@ def test_of_an_amount_no_more_than_hundredths_are_shown(micro: int, shown: str) 
     assert show_credits(micro) == shown
 
 
+@pytest.mark.parametrize(
+    ("micro", "shown"),
+    [(250_000, "0.25"), (200_000, "0.2"), (8 * MICRO, "8.0"), (1_231_000, "1.24"), (12_300, "0.0123")],
+)
+def test_no_more_is_advised_than_is_enough(micro: int, shown: str) -> None:
+    assert show_enough(micro) == shown
+
+
 @given(st.integers(0, 10**12))
 def test_an_amount_that_is_advised_is_enough(micro: int) -> None:
-    assert micro <= micro_of(show_enough(micro)) < micro + MICRO // 10
+    assert micro <= micro_of(show_enough(micro)) < micro + MICRO // 100

@@ -87,6 +87,16 @@ def test_workers_of_an_earlier_start_are_shown_though_no_event_tells_of_them(ter
     assert shown.getvalue().split() == ["Scan", "1", "running", "8", "done", "0.0", "credits"]
 
 
+def test_what_is_paid_so_far_is_shown_to_the_hundredth(terminal: Terminal) -> None:
+    with Progress(ForeignConsole(terminal, forgiven=OSError), scanned(started=2, running=1, done=1)) as progress:
+        ended = {"phase": "Scan", "ok": True, "credits": 0.05}
+        for seq in range(1, 6):
+            progress.listener.on_event("run", Event(seq=seq, t=0.0, type="run.agent_ended", data=ended))
+        shown = io.StringIO()
+        ForeignConsole(shown, forgiven=OSError).print(progress._render())
+    assert shown.getvalue().split()[-2:] == ["0.25", "credits"]
+
+
 def test_a_failed_worker_of_a_phase_is_a_hole(terminal: Terminal) -> None:
     with Progress(ForeignConsole(terminal, forgiven=OSError), scanned(started=3, done=2, failed=1)) as progress:
         progress.listener.on_event("run", Event(seq=1, t=0.0, type=ONE_SCAN[2][0], data=ONE_SCAN[2][1]))
