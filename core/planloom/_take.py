@@ -18,11 +18,12 @@ from .data_classes import frozen
 from .front_door import Asker
 from .job import limit_told, plan_hash
 from .kits import KitWork
-from .money import Price, show_credits, show_enough
+from .money import Price, show_credits
 from .plugins import Registry
 from .settings import MOST_TOKENS, Settings
 from .stand_ins import StandIn, StandInAnswer, identified, request_random
 from .tokens import estimate_text_tokens
+from .wording import counted
 from .workers import Performed, WorkerRequest
 
 __all__ = ["Fails", "Stage", "Take", "stand_in_answer"]
@@ -48,7 +49,8 @@ class Take:
     :ivar price: in micro-credits; ``hedges`` what would come on top were each call sent a second time that may be.
     :ivar seconds: in virtual time.
     :ivar phases: workers by phase. :ivar roles: (workers, micro-credits) by role.
-    :ivar error: why the plan must not run, if so.
+    :ivar error: why the plan must not run, if so. :ivar is_short: whether that is its budget.
+    :ivar needs: the least budget under which it would not have stopped where it came to, in micro-credits.
     :ivar failed: what tasks and saved plans failed on, and whether the plan alone is to blame.
     :ivar repeated: labels of workers whose question another had asked.
     """
@@ -63,6 +65,8 @@ class Take:
     phases: Mapping[str, int]
     roles: Mapping[str, tuple[int, int]]
     error: str | None
+    is_short: bool
+    needs: int
     failed: Mapping[str, bool]
     repeated: tuple[str, ...]
 
@@ -109,7 +113,8 @@ class Stage:
         self._hedged = _hedged_roles(settings)
         self._spent = self._hedges = 0
         self._reserved = 0
-        self._calls = self._granted = 0
+        self._calls = self._granted = self._needs = 0
+        self._is_short = False
         self._tokens = self._system_tokens = 0
         self._begun: set[tuple[str, str]] = set()
         self._roles: dict[str, tuple[int, int]] = {}
@@ -144,8 +149,10 @@ class Stage:
                 error = f"{error}, in {whose}"
         host.close()
         if error is None and any(phase.dropped for phase in host.phases.all()):
+            asked = sum(phase.started + phase.dropped for phase in host.phases.all())
             error = (
-                f"the plan asks for more than {self._settings.workers} workers, the limit of a run; the rest is dropped"
+                f"the plan asks for {asked:,} workers, more than the limit of {self._settings.workers:,} a run; ask "
+                "for fewer, or raise `limits.workers` in the configuration"
             )
         return Take(
             agents=host.agents,
@@ -158,6 +165,8 @@ class Stage:
             phases={phase.name: phase.started for phase in host.phases.all() if phase.started},
             roles=dict(self._roles),
             error=error,
+            is_short=self._is_short,
+            needs=self._needs,
             failed=host.failed,
             repeated=tuple(dict.fromkeys(self._repeated)),
         )
@@ -187,12 +196,14 @@ class Stage:
         answer = stand_in_answer(kit, request, self._states.get(kit.name) if kit else None, self._seed)
         cached = self._cached_tokens(request)
         price = self._prices(request.role).of(request.input_tokens, answer.completion_tokens, cached)
-        if self._spent + self._reserved + price > self._budget:
-            raise self._stopped("; raise --cap, or ask for less")
         worst = self._worst(request)
-        if self._spent + worst > self._budget:  # a run reserves that much, however little is paid in the end
-            enough = show_enough(self._spent + worst)
-            raise self._stopped(f", since the next may cost {show_credits(worst)}; it needs --cap {enough} or more")
+        # A run reserves the worst price of a call, however little is paid in the end.
+        needs, may_need = self._spent + self._reserved + price, self._spent + worst
+        self._needs = max(self._needs, needs, may_need)
+        if needs > self._budget:
+            raise self._stopped("")
+        if may_need > self._budget:
+            raise self._stopped(f", since the next may cost {show_credits(worst)}")
         self._granted += 1
         self._reserved += price
         reading, writing = (
@@ -223,9 +234,10 @@ class Stage:
         return price.of(_FRAME_TOKENS + request.input_tokens * _BYTES_A_TOKEN, most)
 
     def _stopped(self, why: str) -> RunStopped:
+        self._is_short = True
         return RunStopped(
-            f"the plan would stop at the budget of {show_credits(self._budget)} credits after {self._granted} "
-            f"calls{why}"
+            f"the plan would stop at the budget of {show_credits(self._budget)} credits after "
+            f"{counted(self._granted, 'call')}{why}"
         )
 
     def _cached_tokens(self, request: WorkerRequest) -> int:

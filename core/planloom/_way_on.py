@@ -75,7 +75,8 @@ def way_on_now(store: Store, row: RunRow) -> list[str]:
             "--plan` prints its plan"
         ]
     if status == "refused":
-        return [f"`planloom resume {run} --as-new-run` tries it with another --cap, or with a mended --plan FILE"]
+        again = f"`planloom resume {run} --as-new-run`"
+        return [f"{again} tries it with another --cap or --workers, or with a mended --plan FILE"]
     said = "`planloom resume" in (row.error or "") or not row.plan
     return [] if said else way_on(outcome_of(row))
 

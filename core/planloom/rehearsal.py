@@ -38,6 +38,7 @@ _FAILING_SHARE = 0.25
 _TURNS = 4  # that share, with each worker failing in one of them
 _WORKERS_IN_TURN = 200  # above it chance alone spares no kind of worker
 _MOSTLY_SYSTEM = 0.9  # from this share of the tokens on, system texts are pointed out
+_NO_BOUND = 2**62  # more micro-credits than there are
 _LOOKED_FOR = re.compile(r"KeyError: ['\"](\w+)['\"]$")
 
 
@@ -127,13 +128,13 @@ def rehearse(
     Call it where no event loop is running.
     """
 
-    def take(seed: int, fails: Fails = _nobody) -> Awaitable[Take]:
+    def take(seed: int, fails: Fails = _nobody, *, is_bounded: bool = True) -> Awaitable[Take]:
         stage = Stage(
             registry,
             settings,
             works,
             prices,
-            budget=budget,
+            budget=budget if is_bounded else _NO_BOUND,
             seen=budget if seen is None else min(seen, budget),
             recorded=recorded or {},
             seed=seed,
@@ -141,23 +142,26 @@ def rehearse(
         )
         return from_zero(stage.run(program, dict(args or {}), settings.plan_limits))
 
-    return run_in_virtual_time(_rehearsed(take, program.source, takes, with_failures))
+    return run_in_virtual_time(_rehearsed(take, program.source, budget, takes, with_failures))
 
 
 class _Played(Protocol):
     """Plays one take of a plan."""
 
-    def __call__(self, seed: int, fails: Fails = ...) -> Awaitable[Take]: ...
+    def __call__(self, seed: int, fails: Fails = ..., *, is_bounded: bool = ...) -> Awaitable[Take]: ...
 
 
-async def _rehearsed(take: _Played, source: str, takes: int | None, with_failures: bool) -> Rehearsal:
+async def _rehearsed(take: _Played, source: str, budget: int, takes: int | None, with_failures: bool) -> Rehearsal:
     first = await take(0)
+    if first.is_short:
+        return _refused(first, f"rehearsal: {first.error}; {await _enough_told(take, budget, takes)}")
     if first.error is not None:
         return _refused(first, f"rehearsal: {first.error}{_argument_missing(first.error, source)}")
     rows = [first, *[await take(seed) for seed in range(1, takes or _takes_for(first.agents))]]
     broken = next((row for row in rows if row.error is not None), None)
     if broken is not None:
-        return _refused(broken, f"rehearsal: {broken.error}")
+        enough = f"; {await _enough_told(take, budget, takes)}" if broken.is_short else ""
+        return _refused(broken, f"rehearsal: {broken.error}{enough}")
     always = {said: mistake for said, mistake in first.failed.items() if all(said in row.failed for row in rows)}
     mistakes = [said for said, mistake in always.items() if mistake]
     if mistakes:
@@ -167,9 +171,26 @@ async def _rehearsed(take: _Played, source: str, takes: int | None, with_failure
     for number, fails in enumerate(_failures(first.agents)):
         shaky = await take(1_000 + number, fails)
         if shaky.error is not None:
-            return _refused(first, f"rehearsal with a quarter of the workers failing: {_explained(shaky.error)}")
+            enough = f"; {await _enough_told(take, budget, takes, (1_000 + number, fails))}" if shaky.is_short else ""
+            said = f"{_explained(shaky.error)}{enough}"
+            return _refused(first, f"rehearsal with a quarter of the workers failing: {said}")
     advice = _advice(first, await take(2_000, _everyone))
     return _summary(rows, (*_always_failing(always), *advice, *_hedges_told(rows)))
+
+
+async def _enough_told(take: _Played, budget: int, takes: int | None, *further: tuple[int, Fails]) -> str:
+    """Say how much the whole plan needs, as far as it can be played to its end; it reads the same ``budget()``.
+
+    :param further: takes in which some fail, each by its seed, that are to be paid for too.
+    """
+    rows = [await take(0, is_bounded=False)]
+    if rows[0].error is not None:
+        return "raise --cap, or ask for less"
+    rows += [await take(seed, is_bounded=False) for seed in range(1, takes or _takes_for(rows[0].agents))]
+    rows += [await take(seed, fails, is_bounded=False) for seed, fails in further]
+    needs = max(max(row.needs, row.price) for row in rows)
+    more = show_enough(needs - budget)
+    return f"all of it needs about {show_enough(needs)} credits: raise --cap by {more} or more, or ask for less"
 
 
 def _nobody(number: int, request: WorkerRequest) -> bool:

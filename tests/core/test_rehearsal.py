@@ -159,8 +159,35 @@ def test_who_loses_a_race_is_paid_in_a_rehearsal_as_in_a_run(rehearsed: Any) -> 
 def test_a_plan_that_would_stop_at_its_budget_is_refused(rehearsed: Any) -> None:
     told = rehearsed('result = parallel([lambda i=i: agent(f"q{i}") for i in range(40)])\n', cap=5)
     assert told.problems == (
-        "rehearsal: the plan would stop at the budget of 5.0 credits after 25 calls; raise --cap, or ask for less",
+        "rehearsal: the plan would stop at the budget of 5.0 credits after 25 calls; all of it needs about 8.0 "
+        "credits: raise --cap by 3.0 or more, or ask for less",
     )
+
+
+def test_of_a_plan_that_is_refused_for_its_price_the_whole_of_it_is_priced(rehearsed: Any) -> None:
+    source = 'agent("first")\nresult = parallel([lambda i=i: agent(f"q{i}") for i in range(3)])\n'
+    (problem,) = rehearsed(source, cap=0.25).problems
+    assert problem.endswith(
+        "budget of 0.25 credits after 1 call; all of it needs about 0.8 credits: raise --cap by 0.55 or more, or ask "
+        "for less"
+    )
+    assert rehearsed(source, cap=0.8).problems == ()
+
+
+def test_of_a_plan_that_more_money_would_not_bring_to_its_end_no_price_is_said(rehearsed: Any) -> None:
+    (problem,) = rehearsed('for i in range(1000):\n    agent(f"q{i}")\nresult = 1\n', cap=1, workers=100).problems
+    assert problem.endswith("budget of 1.0 credits after 5 calls; raise --cap, or ask for less")
+
+
+def test_what_a_plan_needs_of_which_only_failures_pass_the_budget_is_said_too(rehearsed: Any) -> None:
+    source = """
+found = [agent(f"q{i}") for i in range(4)]
+lost = [i for i in range(4) if found[i] == None]
+again = [agent(f"again {i} {n}") for i in lost for n in range(4)]
+result = [found, again]
+"""
+    (problem,) = rehearsed(source, cap=1).problems
+    assert "failing: the plan would stop at the budget of 1.0 credits after 5 calls; all of it needs about " in problem
 
 
 def test_a_plan_that_asks_for_ever_is_refused_naming_the_worker_limit(rehearsed: Any) -> None:
@@ -174,7 +201,8 @@ def test_a_plan_that_asks_for_ever_is_refused_naming_the_worker_limit(rehearsed:
 def test_a_plan_whose_last_workers_would_be_dropped_is_refused(rehearsed: Any) -> None:
     told = rehearsed('result = parallel([lambda i=i: agent(f"q{i}") for i in range(110)])\n', workers=100)
     assert told.problems == (
-        "rehearsal: the plan asks for more than 100 workers, the limit of a run; the rest is dropped",
+        "rehearsal: the plan asks for 110 workers, more than the limit of 100 a run; ask for fewer, or raise "
+        "`limits.workers` in the configuration",
     )
 
 
