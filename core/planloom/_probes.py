@@ -8,7 +8,7 @@ through the front door, against a budget of their own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -20,7 +20,7 @@ from ._disk import Disk
 from ._errors import PlanloomError, RunStopped
 from ._pauses import Pauses
 from ._structured import read_answer, without_thinking
-from .clients import ClientPlugin, Endpoint, ModelClient, PermanentError
+from .clients import ClientPlugin, Endpoint, ModelClient, ModelError, PermanentError, TransientError
 from .data_classes import frozen
 from .front_door import Asker, FrontDoor
 from .loom import Loom
@@ -169,10 +169,26 @@ async def examine(loom: Loom, budget: str, target: Target) -> Examined:
     )
 
 
+class _AskedOnce:
+    """A client that is not asked again where nothing answers the connection: whoever waits wants to hear just that."""
+
+    def __init__(self, client: ModelClient) -> None:
+        self._client = client
+        self.close = client.close
+
+    async def ask(self, question: Question, *, began: Callable[[], None] | None = None) -> Reply:
+        try:
+            return await self._client.ask(question, began=began)
+        except TransientError as error:
+            if error.error_class != "transport" or error.maybe_billed:
+                raise
+            raise ModelError(str(error), error_class=error.error_class) from error
+
+
 async def _ask(loom: Loom, budget: str, target: Target, probe: Probe) -> Reply | PlanloomError:
     """Ask through a door of its own, since a fault that ends a run shuts its door."""
     try:
-        client = target.plugin.open(probe.endpoint)
+        client = _AskedOnce(target.plugin.open(probe.endpoint))
     except PlanloomError as error:
         return error
     attempts: list[Mapping[str, Any]] = []

@@ -57,12 +57,13 @@ class Check:
 class Visit:
     """What asking the endpoints brought.
 
-    :ivar paid: what it cost, in micro-credits.
+    :ivar paid: what it cost, in micro-credits. :ivar uncertain: what calls of unknown outcome may have cost besides.
     """
 
     examined: tuple[Examined, ...]
     checks: tuple[Check, ...]
     paid: int
+    uncertain: int
 
 
 # --- without asking anybody
@@ -234,7 +235,7 @@ async def visit(registry: Registry, settings: Settings, targets: list[Target]) -
         examined = [await examine(loom, budget, target) for target in targets]
         books = loom.store.books(budget)
     checks = tuple(check for each in examined for check in _about_answers(each))
-    return Visit(examined=tuple(examined), checks=checks, paid=books.spent + books.uncertain)
+    return Visit(examined=tuple(examined), checks=checks, paid=books.spent, uncertain=books.uncertain)
 
 
 def _about_answers(found: Examined) -> Iterator[Check]:

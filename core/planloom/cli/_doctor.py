@@ -45,7 +45,8 @@ def doctor(app: App, yes: bool, offline: bool, as_json: bool) -> int:
         click.echo(json.dumps(_as_data(checks, visited), indent=2))
     elif visited is not None:
         _print(visited.checks)
-        say_console().print(f"{show_credits(visited.paid)} credits paid")
+        unsure = f", {show_credits(visited.uncertain)} for calls of unknown outcome" if visited.uncertain else ""
+        say_console().print(f"{show_credits(visited.paid)} credits paid{unsure}")
     return max((check.exit_code for check in checks if check.verdict == "bad"), default=0)
 
 
@@ -91,4 +92,5 @@ def _as_data(checks: list[Check], visited: Visit | None) -> dict[str, Any]:
             for found in endpoints
         ],
         "paid": credits_of(visited.paid) if visited is not None else 0.0,
+        "uncertain": credits_of(visited.uncertain) if visited is not None else 0.0,
     }
