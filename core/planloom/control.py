@@ -72,6 +72,7 @@ class RunControl:
         self.begun = asyncio.Event()
         self.only_calls_left = False
         self._asked = 0
+        self._is_cut_said = False
 
     def cancel(self) -> None:
         """Stop the run: no new worker starts, waiting ones end; calls in flight get 30 s, or none the second time.
@@ -90,7 +91,9 @@ class RunControl:
             self._cut()
 
     def _cut(self) -> None:
-        if self.door is not None:
-            if self.door.in_flight:
-                self.say(_cut_text(self.door.in_flight))
-            self._cutting = asyncio.ensure_future(self.door.cut())
+        if self.door is None:
+            return
+        calls, is_said, self._is_cut_said = self.door.in_flight, self._is_cut_said, True
+        self._cutting = asyncio.ensure_future(self.door.cut())
+        if calls and not is_said:  # once, however often it is cancelled; who hears it may cancel it too
+            self.say(_cut_text(calls))
