@@ -26,7 +26,10 @@ from .tokens import estimate_text_tokens
 from .wording import counted
 from .workers import Performed, WorkerRequest
 
-__all__ = ["Fails", "Stage", "Take", "stand_in_answer"]
+__all__ = ["STOPS_AT_BUDGET", "Fails", "Stage", "Take", "stand_in_answer"]
+
+STOPS_AT_BUDGET = "the plan would stop at the budget"
+"""How a problem is named that a higher budget mends."""
 
 Fails = Callable[[int, WorkerRequest], bool]
 """Says of a worker's number, from 0 in the order of their turns, and its request whether it fails."""
@@ -236,8 +239,7 @@ class Stage:
     def _stopped(self, why: str) -> RunStopped:
         self._is_short = True
         return RunStopped(
-            f"the plan would stop at the budget of {show_credits(self._budget)} credits after "
-            f"{counted(self._granted, 'call')}{why}"
+            f"{STOPS_AT_BUDGET} of {show_credits(self._budget)} credits after {counted(self._granted, 'call')}{why}"
         )
 
     def _cached_tokens(self, request: WorkerRequest) -> int:

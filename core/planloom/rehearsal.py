@@ -15,7 +15,7 @@ import attrs
 
 from planlang import Program
 
-from ._take import Fails, Stage, Take, stand_in_answer
+from ._take import STOPS_AT_BUDGET, Fails, Stage, Take, stand_in_answer
 from ._virtual_time import from_zero, run_in_virtual_time
 from .data_classes import frozen
 from .kits import KitWork
@@ -25,7 +25,7 @@ from .settings import Settings
 from .stand_ins import request_random
 from .workers import WorkerRequest
 
-__all__ = ["BREAKS_WHEN_ALL_FAIL", "Rehearsal", "rehearse", "stand_in_answer"]
+__all__ = ["BREAKS_WHEN_ALL_FAIL", "STOPS_AT_BUDGET", "Rehearsal", "rehearse", "stand_in_answer"]
 
 BREAKS_WHEN_ALL_FAIL = "if every worker fails, the plan breaks"
 """How advice begins that a person is only told, and a lead has to heed."""

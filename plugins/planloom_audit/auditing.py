@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 from rich.console import Console
 
-from planloom import Misuse, Plan, Planloom, PlanloomError, PlanRefused, Proposal
+from planloom import ConfigurationError, Misuse, Plan, Planloom, PlanloomError, PlanRefused, Proposal
 from planloom.clients import ModelError
 from planloom.data_classes import frozen
 from planloom.desk import JobDesk, OnCap
@@ -19,9 +19,12 @@ from planloom.loom import Job, Outcome, RunControl
 from planloom.money import show_credits
 from planloom.planning import Planned
 from planloom.plugins import Registry
+from planloom.rehearsal import STOPS_AT_BUDGET
 from planloom.saved_plans import plan_named, saved_plans
 from planloom.settings import Settings
 from planloom.targets import target_facts
+from planloom.wording import counted
+from planloom.words import asking_words
 from planloom_code import shown_path
 
 from .kit import AUDIT
@@ -128,7 +131,11 @@ async def _given(loom: Planloom, *, job: Job, plan: Plan) -> Proposal:
 
 
 def _led(desk: JobDesk, job: Job, anew: bool) -> Proposal:
-    """Propose the plan that the lead writes, or wrote for this job before."""
+    """Propose the plan that the lead writes, or wrote for this job before.
+
+    :raises ConfigurationError: what the plan will need is not configured, so that no lead is paid for it.
+    """
+    _require_roles(desk)
     may_spend = desk.may_spend(job)
     sheet = fact_sheet(desk.registry, desk.settings, job.works, may_spend)
     planned = _planned(desk, attrs.evolve(job, facts={"sheet": sheet, **job.facts}), sheet, may_spend, anew)
@@ -141,6 +148,20 @@ def _led(desk: JobDesk, job: Job, anew: bool) -> Proposal:
         desk.keep(planned, reason)
         raise PlanRefused(reason)
     return desk.do(lambda loom: loom.propose_job(planned.job, Plan(source, _LEADS), planned=planned))
+
+
+def _require_roles(desk: JobDesk) -> None:
+    asking = asking_words(desk.registry, desk.settings, (AUDIT,))
+    lacking = {role: words for role, words in asking.items() if role not in desk.settings.roles}
+    if not lacking:
+        return
+    named = " and ".join(f"`{role}` ({', '.join(words)})" for role, words in lacking.items())
+    tables = " and ".join(f"[roles.{role}]" for role in lacking)
+    raise ConfigurationError(
+        f"{desk.settings.source} does not configure {'a role' if len(lacking) == 1 else 'roles'} that the words of an "
+        f"audit ask: {named}; add {tables} with `endpoint`, `model` and `price`, before the lead is paid for a plan, "
+        "or name a plan that does without with --plan FILE"
+    )
 
 
 def _planned(desk: JobDesk, job: Job, sheet: str, may_spend: int, anew: bool) -> Planned:
@@ -165,11 +186,14 @@ def _has_lead(settings: Settings) -> bool:
 def _no_plan(written: WrittenPlan, cap: int) -> str:
     last = written.attempts[-1]
     took = show_credits(written.spent.full_price)
+    is_short = any(STOPS_AT_BUDGET in problem for problem in last.problems)
+    with_more = "run it again with a higher --cap, which pays for none of them twice, " if is_short else ""
     return (
-        f"the lead wrote no acceptable plan in {len(written.attempts)} attempts, which took {took} of the "
+        f"the lead wrote no acceptable plan in {counted(len(written.attempts), 'attempt')}, which took {took} of the "
         f"{show_credits(cap)} credits; the last one:\n\n"
         + "\n\n".join(last.problems[:3])
-        + "\n\nthe same question gets the same answers, which are known by now: run a saved plan with --plan fixed, "
+        + "\n\nthe same question gets the same answers, which are known by now: "
+        f"{with_more}run a saved plan with --plan fixed, "
         "say more with --job, ask the lead again with --new-plan, or name a stronger lead"
     )
 

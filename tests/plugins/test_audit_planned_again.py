@@ -116,7 +116,9 @@ def test_a_lead_plans_for_what_the_stores_cap_leaves_and_its_plan_goes_on_when_t
 
 
 def test_a_plan_that_was_too_dear_is_taken_when_there_is_money_for_it(leading: Leading) -> None:
-    assert "would stop at the budget" in leading.audit("--cap", "0.9", code=6)
+    told = leading.audit("--cap", "0.9", code=6)
+    assert "would stop at the budget" in told
+    assert "known by now: run it again with a higher --cap, which pays for none of them twice, run a saved plan" in told
     asked = len(leading.asked)
     leading.audit("--cap", "5")
     assert (len(leading.asked), leading.plan()) == (asked, PLAN.format(number=1))
