@@ -317,9 +317,10 @@ class FrontDoor:
         # Who was let through as the run ended sent nothing.
         self.asked -= not call.was_sent
         reply = call.reply
+        if reply is not None:
+            self.paid += reply.price  # also where nobody heard whether it was written down
         if reply is not None and reply.version is not None:
             fingerprint = call.question.fingerprint
-            self.paid += reply.price
             if reply.price:
                 self._unclaimed[fingerprint] = self._unclaimed.get(fingerprint, 0) + reply.price
             self._ledger.came(fingerprint, reply.version)

@@ -120,6 +120,31 @@ def test_an_answer_that_is_being_written_down_is_kept_when_its_call_is_cut_off(t
     asyncio.run(scenario())
 
 
+def test_an_answer_whose_call_is_cut_again_as_it_is_written_down_was_paid_here(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+
+    async def scenario() -> None:
+        store = open_store(path)  # which waits for others longer than this takes
+        async with LoopbackServer() as server:
+            with lock_on(path) as lock:
+                server.answer = locking(lock, completion("yes"))
+                async with door_on(store, server) as door:
+                    asking = asyncio.ensure_future(door.ask("q"))
+                    while not server.total or server.in_flight:
+                        await asyncio.sleep(0.005)
+                    await asyncio.sleep(0.1)
+                    door.abort.set(RunCancelled("stopped"))
+                    cutting = [asyncio.ensure_future(door.door.cut()) for _ in range(2)]
+                    await asyncio.sleep(0.1)
+                    lock.rollback()
+                    await asyncio.gather(asking, *cutting, return_exceptions=True)
+                    assert door.door.paid == PRICE
+            assert money(store) == (PRICE, 0, 0)
+        await store.close()
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.slow  # what is in hand is tried for five seconds
 @pytest.mark.parametrize("answer", [refused(400), completion("lost")], ids=["refused", "answered"])
 def test_what_could_not_be_written_down_is_nothing_that_the_next_run_waits_for(tmp_path: Path, answer: Any) -> None:
