@@ -69,6 +69,14 @@ def test_a_plan_above_the_gate_is_run_held_or_forgotten_as_the_person_says(
         assert server.total == (300 if code == 0 else 0)
 
 
+def test_who_says_neither_yes_nor_no_is_told_what_to_say_and_asked_again(tmp_path: Path) -> None:
+    with serving(echo) as server:
+        folder = Folder(tmp_path, server, HELD)
+        ended, shown = at_terminal(folder, "Run it?", b"maybe\nn\n")
+        assert (ended, "`maybe` is neither yes nor no; say y or n" in shown) == (4, True), shown
+        assert shown.count("Run it? [y/N]:") == 2
+
+
 def test_ctrl_c_ends_a_long_rehearsal_and_leaves_no_run(tmp_path: Path) -> None:
     with serving(echo) as server:
         folder = Folder(tmp_path, server, LONG_TO_REHEARSE)

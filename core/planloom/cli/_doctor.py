@@ -15,6 +15,7 @@ from planloom.doctor import Check, Visit, checks_of, reachable, visit, worst_pri
 from planloom.money import credits_of, show_credits, show_enough
 from planloom.terminal import interactive
 
+from ._confirm import confirm
 from .app import App, app_command, out_console, say_console
 
 __all__ = ["doctor"]
@@ -57,7 +58,7 @@ def _may_ask(worst: int, whom: str, yes: bool) -> bool:
         say_console().print(Text(f"asking {whom} costs {cost}"))
         return True
     if interactive():
-        return click.confirm(f"Asking {whom} costs {cost}. Ask?", err=True)
+        return confirm(f"Asking {whom} costs {cost}. Ask?")
     say_console().print(Text(f"{whom} was not asked, which costs {cost}; say --yes to ask"))
     return False
 

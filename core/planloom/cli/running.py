@@ -25,6 +25,7 @@ from planloom.stores import RunRow
 from planloom.terminal import outcome_line
 from planloom.visible import visible
 
+from ._confirm import confirm
 from ._streams import silence
 from .app import CREDITS, App, out_console, say_console
 
@@ -99,11 +100,6 @@ def desk_of(app: App, *, yes: bool, at_cap: str | None) -> JobDesk:
         yes=yes,
         on_cap="wait" if at_cap == "wait" else "stop",
     )
-
-
-def confirm(question: str) -> bool:
-    """Ask a person a yes-or-no question."""
-    return click.confirm(question, err=True)
 
 
 def begin_detached(app: App, run_id: str, at_cap: str | None, further: Sequence[str] = ()) -> int:
