@@ -41,7 +41,7 @@ from .control import CANCEL, DRAIN_S, RunControl, calls_left_text
 from .conversations import ModelWorkers
 from .crashes import traceback_told
 from .front_door import FrontDoor
-from .job import cost_facts, ending_of, plan_hash
+from .job import cost_facts, ending_of, plan_hash, role_facts
 from .listeners import Listener
 from .money import Spent, credits_of
 from .outcomes import Outcome, ended_facts
@@ -285,7 +285,7 @@ class Execution:
         self.recorder.emit("run.ended", {**ended, "credits": credits_of(paid)})
         # An earlier start's result stays where this one came to none.
         kept = self.record.row.result if fault is not None else result
-        facts = {**self.record.row.facts, **ended_facts(outcome)}
+        facts = {**self.record.row.facts, **ended_facts(outcome), "roles": self._roles()}
         facts.pop("cancelling", None)  # a run that stopped for another reason meanwhile is cancelled no more
         try:
             await self.record.written()
@@ -297,6 +297,12 @@ class Execution:
         except StoreError as unwritten:
             return _unwritten(unwritten, outcome, fault)
         return outcome
+
+    def _roles(self) -> dict[str, Any]:
+        """Return what each role was asked with, those too that the rehearsal did not foresee."""
+        kept = self.record.row.facts.get("roles", {})
+        met = sorted(self.workers.roles - kept.keys())
+        return {**kept, **{name: role_facts(self.start.settings, name) for name in met}}
 
     def _outcome(self, result: Any, fault: Exception | None) -> Outcome:
         status, code, error = ending_of(fault, self.host.holes)

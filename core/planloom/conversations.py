@@ -50,6 +50,11 @@ class ModelWorkers:
         self._kinds: dict[tuple[str, bytes | None, str], Questions] = {}
         self._plain_kinds: dict[str, Questions] = {}
 
+    @property
+    def roles(self) -> set[str]:
+        """The roles of whose questions one was made so far."""
+        return {name for name, _, _ in self._kinds}
+
     async def perform(self, request: WorkerRequest, asker: Asker) -> Performed:
         """Return what the worker brings back; a failure is a value with an error.
 

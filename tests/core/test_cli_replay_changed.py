@@ -45,6 +45,20 @@ def test_a_run_is_played_as_it_was_asked_whatever_is_configured_now(folder: Fold
     assert folder.server.total == asked
 
 
+UNFORESEEN = 'result = agent("b", model="worker" if agent("a") != "ok: a" else "judge")\n'
+JUDGE = '[roles.judge]\nendpoint = "main"\nmodel = "{model}"\nprice = {{ call = 0.2 }}\n\n[limits]'
+
+
+def test_a_role_that_no_rehearsal_foresaw_is_played_as_it_was_asked_too(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, UNFORESEEN)
+    folder.configure(**{"[limits]": JUDGE.format(model="j-1")})
+    assert folder.run("run", "job.plan")[0] == 0
+    run, asked = folder.newest(), folder.server.total
+    folder.configure(**{"[limits]": JUDGE.format(model="j-2"), '"m-1"': '"m-2"'})
+    code, _, remarks = folder.run("replay", run.id)
+    assert (code, folder.server.total) == (0, asked), remarks
+
+
 def test_a_run_is_played_also_where_its_configuration_is_gone(folder: Folder) -> None:
     run = folder.newest().id
     (folder.path / "planloom.toml").unlink()
