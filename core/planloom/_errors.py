@@ -3,6 +3,7 @@
 PlanloomError                  exit 1; its text is for the user and is printed without a traceback
 ├── Misuse                     2   a command or a call was used wrongly
 │   ├── ConfigurationError     2   a setting is missing, misspelled or out of range
+│   │   └── RoleLacks          2   a plan asks a role that is not configured
 │   ├── UnknownNameError       2   nothing of that kind is registered under that name
 │   └── DuplicateNameError     2   two plugins brought the same name
 ├── PluginError                2   a plugin cannot be loaded or broke a hook's contract
@@ -49,6 +50,7 @@ __all__ = [
     "PlanloomError",
     "PluginError",
     "PluginFailed",
+    "RoleLacks",
     "RunAborted",
     "RunCancelled",
     "RunFailed",
@@ -103,6 +105,20 @@ class Misuse(PlanloomError):
 
 class ConfigurationError(Misuse):
     """A setting is missing, misspelled or out of range."""
+
+
+class RoleLacks(ConfigurationError):
+    """A plan asks a role that is not configured.
+
+    :param source: of the configuration. :param configured: the roles that are.
+    """
+
+    def __init__(self, role: str, source: str, configured: Iterable[str]) -> None:
+        self.role, self.configured = role, tuple(configured)
+        super().__init__(
+            f"the plan uses the role `{role}`, which {source} does not configure; add a table [roles.{role}] with "
+            f"`endpoint`, `model` and `price` (configured: {', '.join(self.configured) or 'none'})"
+        )
 
 
 class UnknownNameError(Misuse):

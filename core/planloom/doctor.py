@@ -21,12 +21,14 @@ from ._probes import MOST_TOKENS, UNKNOWN, WORKS, Examined, Target, examine, wor
 from .clients import ClientPlugin
 from .crashes import fault_told
 from .data_classes import frozen
+from .kits import Kit
 from .loom import open_loom
 from .money import Price, show_price
 from .plugins import Registry
 from .settings import RoleSettings, Settings, role_names_of
 from .store_tools import DOCTOR
 from .stores import StorePlugin
+from .words import asking_words
 
 __all__ = ["Check", "Visit", "checks_of", "reachable", "visit", "worst_price"]
 
@@ -74,7 +76,7 @@ def checks_of(registry: Registry, settings: Settings, environ: Mapping[str, str]
     found = [_about_planloom(), *map(_about_broken, registry.broken), _about_configuration(settings)]
     found += _about_store(registry, settings)
     found += [_about_role(registry, settings, role) for role in settings.roles.values()]
-    found += [_about_no_role(name) for name in role_names_of(registry) if name not in settings.roles]
+    found += _about_no_roles(registry, settings)
     used = {role.endpoint for role in settings.roles.values()}
     for name in sorted(used):
         found += _about_endpoint(registry, settings, name, environ)
@@ -157,9 +159,21 @@ def _about_role(registry: Registry, settings: Settings, role: RoleSettings) -> C
     return Check(name=name, said=f"{said}, in credits")
 
 
-def _about_no_role(name: str) -> Check:
-    step = f"for plans that ask this role add a table [roles.{name}]"
-    return Check(name=f"role {name}", said="not configured", verdict="note", step=step)
+def _about_no_roles(registry: Registry, settings: Settings) -> Iterator[Check]:
+    """Yield which roles are not configured, and what will not work for that."""
+    lacking = [name for name in role_names_of(registry) if name not in settings.roles]
+    asking: dict[str, list[str]] = {name: [] for name in lacking}
+    for kit in registry.all("kit", Kit).values() if lacking else ():
+        words = asking_words(registry, settings, (kit,))
+        for name in lacking:
+            asking[name] += [f"{word} (kit {kit.name})" for word in words.get(name, ()) if word != "agent"]
+    for name in lacking:
+        step = f"for plans that ask this role add a table [roles.{name}]"
+        if not asking[name]:
+            yield Check(name=f"role {name}", said="not configured", verdict="note", step=step)
+            continue
+        said = f"not configured: {', '.join(asking[name])} will not work, nor jobs of the kit that need it"
+        yield Check(name=f"role {name}", said=said, verdict="note", step=step)
 
 
 def _about_endpoint(registry: Registry, settings: Settings, name: str, environ: Mapping[str, str]) -> Iterator[Check]:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 
 from planlang import Vocabulary, brief, check
 
+from ._errors import RoleLacks
 from ._structured import without_thinking
 from .data_classes import frozen
 from .kits import Prompt
@@ -117,7 +118,11 @@ async def _judge(
     blocking = [problem for problem in check(source, vocabulary) if problem.severity == "problem"]
     if blocking:
         return [problem.render(source) for problem in blocking[:_SHOWN_PROBLEMS]], None
-    rehearsal = await rehearse(source)
+    try:
+        rehearsal = await rehearse(source)
+    except RoleLacks as error:  # which is the lead's to mend: it may ask another
+        known = ", ".join(f"`{role}`" for role in error.configured)
+        return [f"the plan uses the role `{error.role}`, which is not configured; configured are {known}"], None
     return [*rehearsal.problems, *_must_survive(rehearsal)], rehearsal
 
 

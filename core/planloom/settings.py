@@ -13,7 +13,7 @@ import attrs
 
 from planlang import Limits
 
-from ._errors import ConfigurationError
+from ._errors import RoleLacks
 from .clients import ClientPlugin, Endpoint
 from .data_classes import frozen
 from .money import MICRO, Price
@@ -147,14 +147,10 @@ class Settings:
     def role(self, name: str) -> RoleSettings:
         """Return a role's settings.
 
-        :raises ConfigurationError: the role is not configured.
+        :raises RoleLacks: the role is not configured.
         """
         if name not in self.roles:
-            where = self.source or CONFIG_FILE
-            raise ConfigurationError(
-                f"the plan uses the role `{name}`, which {where} does not configure; add a table [roles.{name}] with "
-                f"`endpoint`, `model` and `price` (configured: {', '.join(self.roles) or 'none'})"
-            )
+            raise RoleLacks(name, str(self.source or CONFIG_FILE), self.roles)
         return self.roles[name]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .plugins import Registry
     from .settings import Settings
 
-__all__ = ["PlanMistake", "build_vocabulary", "signature_of"]
+__all__ = ["PlanMistake", "asking_words", "build_vocabulary", "signature_of"]
 
 _MOST_SCHEMAS, _LONG_SCHEMA = 64, 16_384
 _schemas: dict[str, Schema] = {}
@@ -48,6 +48,16 @@ def build_vocabulary(registry: Registry, settings: Settings, kits: Sequence[Kit]
     except ValueError as error:
         raise PluginError(f"the kits {', '.join(k.name for k in kits)} cannot be used together: {error}") from error
     return programs.vocabulary
+
+
+def asking_words(registry: Registry, settings: Settings, kits: Sequence[Kit]) -> dict[str, tuple[str, ...]]:
+    """Return for each role the words that ask it where a plan says nothing else."""
+    asking: dict[str, list[str]] = {}
+    for word in build_vocabulary(registry, settings, kits).words.values():
+        model = word.signature.parameters.get("model")
+        if word.spends and model is not None and isinstance(model.default, str):
+            asking.setdefault(model.default, []).append(word.name)
+    return {role: tuple(sorted(names)) for role, names in asking.items()}
 
 
 def _core_entries(roles: tuple[str, ...]) -> list[Word | Value]:

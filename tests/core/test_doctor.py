@@ -151,7 +151,7 @@ def closing_store(path: Path) -> Iterator[Store]:
 
 def test_a_role_that_is_not_configured_is_worth_knowing(doctor: Doctor) -> None:
     found = doctor.visits(completion("ready"), code=2)
-    assert "not configured Next: for plans that ask this role add a table [roles.lead]" in notes(found)
+    assert "not configured Next: for plans that ask this role add a table [roles.fast]" in notes(found)
     assert "[roles.judge]" not in notes(found)
 
 
@@ -413,6 +413,16 @@ def test_one_endpoint_that_is_not_there_does_not_keep_the_others_from_being_aske
         found = doctor.found(code=1)
     assert [endpoint["error"] is None for endpoint in found["endpoints"]] == [True, False]
     assert "cannot connect to 127.0.0.1:9" in bad(found)[0]
+
+
+def test_a_role_that_is_not_configured_is_told_with_the_words_that_will_not_work(
+    doctor: Doctor, tmp_path: Path
+) -> None:
+    configure(tmp_path, "http://127.0.0.1:9/v1")
+    (tmp_path / "planloom.toml").write_text((tmp_path / "planloom.toml").read_text().replace("judge", "fast"))
+    told = notes(doctor.found("--offline"))
+    assert "not configured: check (kit audit) will not work, nor jobs of the kit that need it" in told
+    assert "not configured: report (kit audit) will not work, nor jobs of the kit that need it" in told
 
 
 def test_where_no_connection_can_be_made_it_knocks_once_at_each_model(doctor: Doctor, tmp_path: Path) -> None:
