@@ -22,6 +22,7 @@ from ._errors import JournalDiverged, Misuse, Runaway, RunFailed
 from ._groups import Group
 from ._lacks import Lacks
 from ._phases import NO_PHASE, Phase, Phases
+from ._plan_mistakes import PlanMistake
 from ._roster import Perform, Recall, Roster, Scope, count_in
 from .money import credits_of
 
@@ -250,7 +251,8 @@ class RunHost:
         :raises Runaway: the run has started as many as it may have workers.
         """
         if self._prefix:
-            raise RuntimeError("a saved plan cannot run another one: plan() works one level deep; put its steps here")
+            said = "a saved plan cannot run another one: plan() works one level deep; put its steps here"
+            raise RuntimeError(said) from PlanMistake()
         self._saved_plans += 1
         if self._saved_plans > self.settings.workers:
             raise Runaway(

@@ -152,17 +152,12 @@ class SavedPrograms:
     async def _run(self, call: Call, /, name: str, **args: Any) -> Any:
         program = self.program(name)
         host = host_of(call)
-        try:
-            with host.saved_plan(call, args) as inner:
-                try:
-                    return (await program.run(args, host=inner)).result
-                except PlanFailed as error:
-                    host.saved_plan_failed(call, name, error)
-                    return None
-        except RuntimeError as error:
-            if isinstance(error, RecursionError):
-                raise
-            raise RuntimeError(str(error)) from PlanMistake(because=error)  # a saved plan that runs another one
+        with host.saved_plan(call, args) as inner:
+            try:
+                return (await program.run(args, host=inner)).result
+            except PlanFailed as error:
+                host.saved_plan_failed(call, name, error)
+                return None
 
 
 def _line_of_call(source: str) -> int | None:
