@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from planlang._nodes import Def, For, Lambda, Node, children
 
-from .context import Build, Code, Run, tallest
+from .context import Build, Code, Run, tallest, turn
 from .values import Frame
 
 __all__ = ["BREAK", "CONTINUE", "RETURN", "Signal", "block", "cost_of", "joined"]
@@ -55,16 +55,17 @@ def _size(node: Node) -> int:
 
 def block(build: Build, nodes: Sequence[Node]) -> Code:
     """Return code that runs statements one after the other."""
-    return joined(build.codes(nodes))
+    parts = build.codes(nodes)
+    if len(parts) > 1 and any(part.waits for part in parts):
+        return Code(_waiting(parts, build.slice), True, 1 + tallest(parts))
+    return joined(parts)
 
 
 def joined(parts: list[Code]) -> Code:
-    """Return code that runs these one after the other."""
+    """Return code that runs these, of which none waits if there are several, one after the other."""
     height = 1 + tallest(parts)
     if len(parts) == 1:
         return parts[0]
-    if any(part.waits for part in parts):
-        return Code(_waiting(parts), True, height)
     if len(parts) == 2:
         return Code(_two(*parts[0].step(), *parts[1].step()), False, height)
     steps = [part.step() for part in parts]
@@ -98,11 +99,13 @@ def _two(first: Run, first_into: int, second: Run, second_into: int) -> Run:
     return run
 
 
-def _waiting(parts: list[Code]) -> Run:
+def _waiting(parts: list[Code], slice_: list[Any]) -> Run:
     steps = [(part.waits, *part.flat()) for part in parts]
 
     async def run(frame: Frame) -> Any:
         for waits, part, after in steps:
+            if slice_[1]:  # words that do not wait can take long, one after the other
+                await turn()
             signal = await part(frame) if waits else part(frame)
             if after is not None:
                 signal = after(frame, signal)

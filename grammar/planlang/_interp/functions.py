@@ -12,7 +12,7 @@ from typing import Any, Final
 from planlang._nodes import Def, Lambda, Node, Parameters, Return, Scope
 
 from .blocks import RETURN, cost_of, joined
-from .context import HEADER, Build, Code, Run, tallest
+from .context import HEADER, Build, Code, Run, tallest, turn
 from .meter import CAPTURE_BYTES, FUNCTION_BYTES, LimitHitError, Meter
 from .targets import name_setter
 from .values import UNBOUND, Frame, GuestFunction, new_dict
@@ -152,7 +152,7 @@ def _body(build: Build, node: Def | Lambda) -> tuple[Code, int]:
         return build.code(first.value), cost_of(node.body)
     parts = build.codes(node.body)
     if any(part.waits for part in parts):
-        return Code(_returning_waiting(parts), True, tallest(parts) + 1), cost_of(node.body)
+        return Code(_returning_waiting(parts, build.slice), True, tallest(parts) + 1), cost_of(node.body)
     inner = joined(parts)
     return Code(_returning(inner.run), False, inner.height + 1), cost_of(node.body)
 
@@ -164,13 +164,15 @@ def _returning(body: Run) -> Run:
     return run
 
 
-def _returning_waiting(parts: list[Code]) -> Run:
+def _returning_waiting(parts: list[Code], slice_: list[Any]) -> Run:
     """Return the body of a function that may wait; a block of its own would be one more coroutine for every wait."""
 
     steps = [(part.waits, *part.flat()) for part in parts]
 
     async def run(frame: Frame) -> Any:
         for waits, part, after in steps:
+            if slice_[1]:
+                await turn()
             signal = await part(frame) if waits else part(frame)
             if after is not None:
                 signal = after(frame, signal)

@@ -80,7 +80,7 @@ class WordCalls:
             return Code(one(site, parts[0]), self.waits, height)
         enter = self._enter(site, len(parts) - len(names), names)
         if waits:
-            return Code(_after_waits(parts, enter, self.waits), True, height)
+            return Code(_after_waits(parts, enter, self.waits, self._meter.slice), True, height)
         runs = [part.run for part in parts]
         return Code(lambda frame: enter(frame, [run(frame) for run in runs]), self.waits, height)
 
@@ -228,9 +228,11 @@ class WordCalls:
         raise error
 
 
-def _after_waits(parts: Sequence[Code], enter: Callable[[Frame, list[Any]], Any], waits: bool) -> Run:
+def _after_waits(parts: Sequence[Code], enter: Callable[[Frame, list[Any]], Any], waits: bool, steps: list[Any]) -> Run:
     async def run(frame: Frame) -> Any:
         values = [await part.run(frame) if part.waits else part.run(frame) for part in parts]
+        if steps[1]:
+            await turn()
         value = enter(frame, values)
         return await value if waits else value
 

@@ -153,6 +153,32 @@ def test_others_have_their_turns_while_very_many_tasks_run_that_never_wait(host:
     assert asyncio.run(counted()) >= 5_000 // 150
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = sum(range(20000))\n" * 20 + "result = scan(x)\n",
+        "def f():\n" + "    x = sum(range(20000))\n" * 20 + "    return scan(x)\nresult = f()\n",
+        "def long(x):\n    return x + sum(range(20000))\n" + f"result = {'same(' * 20}scan(1){' + long(0))' * 20}\n",
+    ],
+    ids=["a plan", "a function", "words within words"],
+)
+def test_others_have_their_turns_between_what_takes_long_and_does_not_wait(
+    source: str, host: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planlang._interp.meter.YIELD_AFTER_S", 0)
+
+    async def counted() -> int:
+        turns = 0
+        running = asyncio.ensure_future(planlang.compile(source, host.words()).run(None, None, host))
+        while not running.done():
+            turns += 1
+            await asyncio.sleep(0)
+        await running
+        return turns
+
+    assert asyncio.run(counted()) >= 18
+
+
 def test_tasks_that_never_wait_begin_in_their_order(run: Any, host: Any) -> None:
     source = "result = parallel([lambda n=n: same(n) if n % 3 else scan(n) for n in range(30)])\n"
     assert run(source).result == list(range(30))
