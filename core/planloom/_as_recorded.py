@@ -1,7 +1,8 @@
 """The settings that a run was begun with, as far as its record keeps them: what a replay asks the ledger with.
 
 A question is known by its endpoint, its model and its parameters too, so that a run whose role has another model by now
-would find none of its answers. Its record keeps what each of its roles was asked with, and its kits' own settings.
+would find none of its answers. Its record keeps what each of its roles was asked with, its kits' own settings, and what
+its plan could use.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = ["settings_as_recorded"]
 def settings_as_recorded(settings: Settings, facts: Mapping[str, Any]) -> Settings:
     """Return the settings with all that a run's record says otherwise; nobody can be asked anything with them."""
     kits = {name: own for name, own in facts.get("settings", {}).items() if _stored(settings.kits.get(name, {})) != own}
-    settings = attrs.evolve(settings, kits={**settings.kits, **kits})
+    settings = attrs.evolve(settings, kits={**settings.kits, **kits}, **facts.get("limits", {}))
     for name, then in facts.get("roles", {}).items():
         if name not in settings.roles or _stored(role_facts(settings, name)) != then:
             settings = _with_role(settings, name, then)

@@ -13,7 +13,7 @@ from ._budget_line import OnCap
 from .data_classes import frozen
 from .former import Former
 from .front_door import Mode
-from .job import Job, new_row, role_facts, run_id_of
+from .job import Job, limit_facts, new_row, role_facts, run_id_of
 from .listeners import Listener
 from .money import Spent
 from .settings import Settings
@@ -78,6 +78,7 @@ class Start:
         changed = {
             "cap": self.job.cap,
             "workers": self.settings.workers,
+            "limits": limit_facts(self.settings),
             "roles": self._roles_now(row),
             "planned": attrs.asdict(self.planned),
             STARTS: starts,

@@ -31,6 +31,7 @@ __all__ = [
     "is_plan_fault",
     "is_unfinished",
     "job_facts",
+    "limit_facts",
     "limit_told",
     "may_have_more",
     "new_row",
@@ -145,6 +146,7 @@ def job_facts(job: Job, settings: Settings, roles: Iterable[str] | None = None) 
         "refresh": job.refresh,
         "given_plan": job.plan,
         "workers": settings.workers,
+        "limits": limit_facts(settings),
         "prompts": prompt_digests(job.kits, settings),
         "saved_plans": plan_digests(job.kits, settings),
         "settings": {kit.name: dict(settings.kits.get(kit.name, {})) for kit in job.kits},
@@ -152,6 +154,11 @@ def job_facts(job: Job, settings: Settings, roles: Iterable[str] | None = None) 
         "manifest": {name: dict(work.manifest()) for name, work in job.works.items()},
         "work": {name: work.digest() for name, work in job.works.items()},
     }
+
+
+def limit_facts(settings: Settings) -> dict[str, int]:
+    """Return what a run's plan may use, by the names of the settings."""
+    return {"plan_steps": settings.plan_steps, "plan_memory_mb": settings.plan_memory_mb}
 
 
 def role_facts(settings: Settings, name: str) -> dict[str, Any]:

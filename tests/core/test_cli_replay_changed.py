@@ -59,6 +59,29 @@ def test_a_role_that_no_rehearsal_foresaw_is_played_as_it_was_asked_too(folder_w
     assert (code, folder.server.total) == (0, asked), remarks
 
 
+COUNTS = 'n = 0\nfor i in range(3000):\n    n = n + 1\nresult = [agent("a"), n]\n'
+
+
+def test_a_plan_that_was_given_more_than_is_configured_now_is_played_to_its_end(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, COUNTS)
+    assert folder.run("run", "job.plan")[0] == 0
+    whole = folder.newest()
+    folder.configure(**{"[limits]": "[limits]\nplan_steps = 2_000"})
+    code, _, remarks = folder.run("replay", whole.id)
+    assert code == 0, remarks
+
+
+def test_what_a_run_that_went_on_could_use_is_what_it_is_played_with(folder_with: MakeFolder) -> None:
+    folder = folder_with(echo, 'a = agent("a")\n' + COUNTS.replace("3000", '3000 if a == "ok: a" else 2'))
+    folder.configure(**{"[limits]": "[limits]\nplan_steps = 2_000"})
+    assert folder.run("run", "job.plan")[0] == 1
+    folder.configure(**{"[limits]": "[limits]\nplan_steps = 30_000"})
+    code, _, remarks = folder.run("resume", folder.newest().id)
+    assert code == 0, remarks
+    folder.configure(**{"[limits]": "[limits]\nplan_steps = 2_000"})
+    assert folder.run("replay", folder.newest().id)[0] == 0
+
+
 def test_a_run_is_played_also_where_its_configuration_is_gone(folder: Folder) -> None:
     run = folder.newest().id
     (folder.path / "planloom.toml").unlink()
