@@ -18,6 +18,7 @@ from planloom.testing.folders import Folder
 from planloom.testing.loopback import Received, Script, completion, echo
 
 from .asking import refused
+from .suspending import suspend
 
 MakeFolder = Callable[..., Folder]
 
@@ -317,6 +318,23 @@ def test_a_driver_that_is_suspended_for_a_moment_keeps_its_run(folder_with: Make
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert max(folder.server.asked.values()) == 1
+
+
+def test_a_cancel_that_is_not_heard_at_once_says_who_is_waited_for(folder_with: MakeFolder) -> None:
+    folder = folder_with(hanging_after(4))
+    driving = folder.start("run", "job.plan")
+    folder.wait_for(driving, 12)
+    run = folder.newest().id
+    suspend(driving, folder.path / "store.db")
+    cancelling = folder.start("cancel", run)
+    assert cancelling.stderr is not None
+    said = cancelling.stderr.readline()
+    assert said.startswith(f"{run}: process {driving.pid} on ")
+    assert said.endswith(", which drives it, was asked to cancel it and has not answered yet; waiting for it\n")
+    os.kill(driving.pid, signal.SIGCONT)
+    assert f"{run} is being cancelled: 8 calls in flight" in cancelling.stderr.readline()
+    assert folder.run("cancel", run)[0] == 0
+    assert driving.wait(30) == 130
 
 
 def test_a_cancel_that_a_suspended_driver_does_not_hear_says_so_and_what_becomes_of_it() -> None:
