@@ -172,6 +172,7 @@ class ClientPlugin:
     :ivar streams: answers come as a stream where the setting ``stream`` says nothing.
     :ivar model: for a client with just one model: gives its id, which changes whenever its answers may.
     :ivar free: its calls cost nothing and leave the machine on no account.
+    :ivar basis: for a client whose answers depend on what the machine has: says what they rest on here, as a sentence.
     """
 
     name: str
@@ -183,3 +184,4 @@ class ClientPlugin:
     streams: bool = False
     model: Callable[[], str] | None = None
     free: bool = False
+    basis: Callable[[], str] | None = None

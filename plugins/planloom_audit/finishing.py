@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from planloom.clients import ClientPlugin
 from planloom.kits import Finished
 from planloom.money import micro_of, show_credits
 from planloom.outcomes import Outcome
@@ -117,6 +118,7 @@ def _unparsable(finished: Finished, work: AuditWork) -> list[Unread]:
 
 def _notes(finished: Finished, run: AuditRun) -> Iterator[str]:
     outcome, attempts = finished.outcome, finished.row.facts.get("planning", ())
+    yield from _bases(finished)
     if run.unasked:
         yield f"{counted(len(run.unasked), 'question')} could not be asked: {run.unasked[0]}"
     if run.set_aside:
@@ -136,6 +138,15 @@ def _notes(finished: Finished, run: AuditRun) -> Iterator[str]:
         )
     if outcome.status in _REPORTED_WITH_SOMETHING and outcome.error:
         yield f"it ended so: {outcome.error}"
+
+
+def _bases(finished: Finished) -> Iterator[str]:
+    """Yield what answers rest on that depend on the machine."""
+    settings = finished.settings
+    for name in sorted({settings.endpoints[role.endpoint].client for role in settings.roles.values()}):
+        basis = finished.registry.get("client", name, ClientPlugin).basis
+        if basis is not None:
+            yield basis()
 
 
 def _further(outcome: Outcome) -> str:

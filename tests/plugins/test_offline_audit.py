@@ -44,6 +44,12 @@ def test_the_wide_set_runs_only_where_it_is_asked_for_and_stored_answers_are_not
     ]
 
 
+def test_an_audit_says_whether_a_type_checker_took_part(code: Path, tmp_path: Path) -> None:
+    done = planloom(tmp_path, "audit", code, "--out", "report")
+    assert "Note: the type checker mypy took part, since it is installed.\n" in done.stdout
+    assert "the type checker mypy took part" in (tmp_path / "report" / "report.md").read_text()
+
+
 def test_a_setting_of_the_kit_asks_for_the_wide_set(code: Path, tmp_path: Path) -> None:
     (tmp_path / "planloom.toml").write_text("[kits.audit]\nwide = true\n")
     assert rules_of(tmp_path, code) == {"guard-against-message", "unused-local"}

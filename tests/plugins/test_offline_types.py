@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from planloom.clients import ClientPlugin
+from planloom.plugins import load_plugins
 from planloom_code import numbered_lines
 from planloom_offline import TYPE_CHECKER, WIDE_RULES, Rule, _mypy
 from planloom_offline._analysis import Finding, analyse
 from planloom_offline._skeptic import verdicts
 from planloom_offline._workers import Workers
 
+PLUGINS = load_plugins()
 WRONG = "def f(x: int) -> str:\n    return x"
 
 
@@ -86,6 +89,13 @@ def test_a_configuration_in_the_working_folder_is_not_followed(tmp_path: Path, m
     assert places({"a.py": WRONG}) == [("a.py", 2)]
 
 
+def basis() -> str:
+    """Return what the offline analyst says its answers rest on."""
+    said = PLUGINS.get("client", "offline", ClientPlugin).basis
+    assert said is not None
+    return said()
+
+
 @pytest.fixture
 def no_checker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine whose import path and program path hold no type checker."""
@@ -99,6 +109,15 @@ def no_checker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("no_checker")
 def test_without_a_type_checker_the_rule_finds_nothing() -> None:
     assert found({"a.py": WRONG}) == []
+
+
+@pytest.mark.usefixtures("no_checker")
+def test_without_a_type_checker_it_is_said_what_is_missing() -> None:
+    assert basis().startswith("the type checker mypy is not installed, with which about twice as much is found")
+
+
+def test_with_a_type_checker_it_is_said_that_it_took_part() -> None:
+    assert basis() == "the type checker mypy took part, since it is installed"
 
 
 def test_a_checker_found_by_a_relative_path_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
