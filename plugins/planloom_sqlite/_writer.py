@@ -37,6 +37,8 @@ from ._pace import Pace
 __all__ = ["Writer"]
 
 _RETRY_S = 0.01
+_OWED_S = 1.0
+"""After which what is owed is tried again."""
 
 
 class Writer:
@@ -273,7 +275,7 @@ class Writer:
         """Wait for something to write, or for the time to renew the lease; take the turn, and all there is to write,
         in order of rank."""
         with self._lock:
-            self._turn.wait_for(self._may_begin, self._commits.renew_every_s)
+            self._turn.wait_for(self._may_begin, _OWED_S if self._owed else self._commits.renew_every_s)
             while self._taken_by is not None:  # when it is time for the lease
                 self._turn.wait(_RETRY_S)
             self._taken_by = self._thread

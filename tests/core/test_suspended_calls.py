@@ -21,7 +21,7 @@ from .test_flights import told_by
 
 QUESTIONS = 8
 PRICE = 200_000
-LIMIT_S = 1.0
+LIMIT_S = 3.0
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])

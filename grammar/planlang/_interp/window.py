@@ -7,7 +7,8 @@ and the deepest group is served first, so a plan is worked off branch by branch 
 Most tasks of a run that is played again never wait: their answers are at hand. So a task of the event loop, which takes
 as long to make as a short thunk to run, runs one thunk after the other, until one waits. It is that thunk's own from
 then on, and others are made for the rest: twice as many each time that one waits, half as many each time that one does
-not. Whoever runs in a thunk may look at or cancel its task; so one whose task was touched is the last that it runs.
+not. Whoever runs in a thunk may look at or cancel its task while it runs; so one whose task was touched is the last
+that it runs. Once the thunk has ended the task is another's, and is not to be kept.
 
 A thunk that fails gives ``None``; its siblings go on. When the host ends the program or a limit is hit, nothing new
 starts, what runs is left to end, and the first error is raised where the tasks were started.
