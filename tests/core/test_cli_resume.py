@@ -37,6 +37,19 @@ def test_a_resume_asks_the_two_workers_that_failed_and_none_of_the_hundred_that_
     assert folder.newest().facts["counts"] == {"agents": 102, "holes": 0, "asked": 2, "reused": 100}
 
 
+def test_a_run_that_may_have_fewer_workers_than_it_had_drops_those_beyond_also_where_they_are_known(
+    folder_with: MakeFolder,
+) -> None:
+    refuse = {"question 3"}
+    folder = folder_with(lambda r: refused() if r.question in refuse else echo(r), MANY.format(count=10))
+    assert folder.run("run", "job.plan")[0] == 3
+    refuse.clear()
+    before = Counter(folder.server.asked)
+    code, output, _ = folder.run("resume", folder.newest().id, "--workers", "6")
+    assert (code, json.loads(output)) == (3, [*(f"ok: question {number}" for number in range(6)), *[None] * 4])
+    assert folder.asked_more_than(before) == {"question 3": 1}
+
+
 def test_a_run_that_stopped_at_its_cap_twice_asks_each_question_once(folder_with: MakeFolder) -> None:
     folder = folder_with(echo, MORE_THAN_FORESEEN)
     assert folder.run("run", "job.plan", "--cap", "2")[0] == 5
