@@ -257,6 +257,7 @@ class Watched:
 
     def __init__(self, value: Any) -> None:
         self.value = value
+        self.kept: list[Any] = []
         self.before_bytes: int | None = None
         self.beyond: list[tuple[int, int]] = []
 
@@ -274,10 +275,12 @@ class Watched:
 
     def same(self, place: Any, value: Any) -> Any:
         self.look(place)
+        self.kept.append(value)
         return value
 
     def fresh(self, place: Any, value: Any) -> Any:
         self.look(place)
+        self.kept.append(value)
         return [dict(item) if type(item) is dict else item for item in value] if type(value) is list else value
 
     def words(self) -> Vocabulary:
@@ -298,20 +301,42 @@ for n in range(30):
                 row[key] = n + 500000
             row[n] = n + 600000
     kept.append([x, y, z, same([x, y, z]), fresh([z, z])])
+    kept.append([give(), give(), give(), give()])
+    look()
+result = 1
+"""
+
+KEEPING = """\
+look()
+kept = []
+for n in range(60):
+    x = give()
+    kept.append([x, same(x), same(x)])
     look()
 result = 1
 """
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data)
 def test_data_that_crosses_in_and_out_never_takes_more_than_it_is_charged(value: Any) -> None:
+    assert beyond(CROSSING, value) == []
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(rows, min_size=3, max_size=6))
+def test_rows_that_cross_and_are_kept_on_both_sides_never_take_more_than_they_are_charged(value: Any) -> None:
+    assert beyond(KEEPING, value) == []
+
+
+def beyond(source: str, value: Any) -> list[tuple[int, int]]:
+    """Return the bytes that were held and charged whenever a word was called and more was held than charged."""
     watched = Watched(value)
-    program = planlang.compile(CROSSING, watched.words())
+    program = planlang.compile(source, watched.words())
     gc.collect()
     tracemalloc.start()
     try:
         asyncio.run(program.run(None, WIDE))
     finally:
         tracemalloc.stop()
-    assert watched.beyond == []
+    return watched.beyond
