@@ -54,11 +54,13 @@ def blamed(registry: Registry, error: BaseException) -> Blamed | None:
     return None
 
 
-def word_blamed(registry: Registry, fault: PlanFailed, source: str) -> str:
+def word_blamed(registry: Registry, fault: PlanFailed, source: str = "") -> str:
     """Return which plugin's word failed at some place of a plan and where; empty where the plan itself did.
 
     A word that is given what it cannot use says so by raising a ``ValueError`` or a ``TypeError``, which is the plan's
     to mend; whatever else leaves it is not.
+
+    :param source: the plan, which says what the word is called; without it there is no name.
     """
     error = fault.__cause__
     if error is None or (type(error) in _MISUSED and _is_raised_on_purpose(error)):

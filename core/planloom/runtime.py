@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from planlang import Call, PlanFailed
 
+from ._blame import word_blamed
 from ._errors import JournalDiverged, Misuse, Runaway, RunFailed
 from ._groups import Group
 from ._lacks import Lacks
@@ -200,13 +201,17 @@ class RunHost:
 
     def task_failed(self, call: Call, path: str, error: PlanFailed) -> None:
         """Note that a task which a call runs failed; its value is ``None``. A lost answer in it counts alone."""
+        whose = word_blamed(self.registry, error)
+        where = f", in {whose}" if whose else ""
         group = self._group(call.scope)
         if group is None or not group.lacks_answer(self._prefix + path):
             self._phase(call.scope).tasks_failed += 1
-            self.lacks.add("task", self._prefix + path, f"{error.kind}: {error.detail}")
+            self.lacks.add("task", self._prefix + path, f"{error.kind}: {error.detail}{where}")
         if group is not None:
             group.failed(self._prefix + path)
-        self._recorder.emit("run.log", {"message": f"task {self._prefix}{path} failed: {error}"[:_EVENT_TEXT_LENGTH]})
+        self._recorder.emit(
+            "run.log", {"message": f"task {self._prefix}{path} failed: {error}{where}"[:_EVENT_TEXT_LENGTH]}
+        )
 
     def if_task_fails(self, call: Call, then: Callable[[], None]) -> None:
         """Have something done if the calling task fails, by which everything that it learned is lost to the plan."""

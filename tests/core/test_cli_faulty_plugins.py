@@ -250,3 +250,13 @@ def test_a_word_that_fails_in_the_rehearsal_is_named_there(place: Place) -> None
     code, _, said = place.run("run", "job.plan", "--target", ".")
     assert code == 6
     assert "line 1: KeyError: size, in the word `shout` of the plugin loud (loud_plugin, line " in said, said
+
+
+def test_a_task_whose_word_failed_says_whose_word_it_was(place: Place) -> None:
+    loud(place, 'result = parallel([lambda: shout("x")])\n', fails="{}['size']")
+    code, _, said = place.run("run", "job.plan", "--target", ".")
+    assert code == 3, said
+    run = re.search(r"(\S+): completed", said)
+    assert run, said
+    _, shown, remarks = place.run("show", run[1], "--json")
+    assert "KeyError: size, in the word of the plugin loud (loud_plugin, line " in shown, remarks
