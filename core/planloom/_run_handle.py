@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Generator, Sequence
+from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,8 @@ from ._given_values import given_credits
 from ._named_runs import find_run
 from .data_classes import frozen
 from .outcomes import Outcome, outcome_of
-from .status import holes_now, paid_now, status_line, status_now, workers_now
-from .steering import cancel_run, follow_events, raise_cap
+from .status import cancelling_now, holes_now, paid_now, status_line, status_now, workers_now
+from .steering import Heard, cancel_run, follow_events, raise_cap
 from .stores import Books, Event, RunHolder, RunProgress, RunRow, ThreadRow, UncertainCall
 from .targets import target_of
 
@@ -82,6 +82,12 @@ class Run:
         from ._way_on import way_on_now
 
         return way_on_now(self._of.store, self.record)
+
+    @property
+    def cancelling(self) -> Mapping[str, Any] | None:
+        """The cancel that is under way: how many ``calls`` it lets end, and ``until`` when; ``None`` where none is."""
+        row = self.record
+        return cancelling_now(row, status_now(self._of.store, row))
 
     @property
     def driver(self) -> RunHolder | None:
@@ -157,15 +163,17 @@ class Run:
         async for event in follow_events(self._of.store, self.id, after, _STARTED_POLL_S):
             yield event
 
-    async def cancel(self) -> str:
+    async def cancel(self, heard: Heard = lambda cancelling: None) -> str:
         """Cancel it, whoever drives it, and return its status then; calls in flight get up to 30 s to end.
 
+        :param heard: told once what another process that drives it lets end first, as :attr:`cancelling` says it, and
+            ``None`` where that has not answered for a second.
         :raises Misuse: the store was opened to look only.
         """
         self._of.check_writes("cancel")
         driven = self._of.driving.find(self.id)
         if driven is None or driven.task.done():
-            return await cancel_run(self._of.store, self.record)
+            return await cancel_run(self._of.store, self.record, heard=heard)
         driven.control.cancel()
         await asyncio.wait({driven.task})
         return self.status

@@ -18,7 +18,7 @@ from .outcomes import ENDED_FACTS
 from .status import ENDED, cancelling_now, left_off, status_now
 from .stores import Books, Event, RunRow, Store
 
-__all__ = ["cancel_run", "follow_events", "raise_cap"]
+__all__ = ["Heard", "cancel_run", "follow_events", "raise_cap"]
 
 _POLL_S = 0.1
 _PAGE = 1_000

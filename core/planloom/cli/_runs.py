@@ -14,12 +14,12 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from planloom._above import told_of_above
-from planloom.api import Run, open_with
+from planloom.api import Planloom, Run, open_with
 from planloom.exporting import RUN_FILES, event_line
 from planloom.money import show_credits
 from planloom.settings import Settings
 from planloom.status import cancelling_now, has_ended, holes_now, paid_now, status_now, uncertain_text, was_refused
-from planloom.stores import RunRow, Store
+from planloom.stores import RunRow
 from planloom.visible import visible
 from planloom.wording import counted
 
@@ -46,9 +46,9 @@ def runs(app: App, limit: int, with_refused: bool) -> None:
 
     async def main() -> tuple[int, int, str]:
         async with open_with(app.registry, app.settings, read_only=True) as loom:
-            rows, refused = (loom.store.runs(limit), 0) if with_refused else _that_ran(loom.store, limit)
+            rows, refused = (loom.store.runs(limit), 0) if with_refused else _that_ran(loom, limit)
             for row in rows:
-                table.add_row(*_cells(loom.store, row))
+                table.add_row(*_cells(loom, row))
             return len(rows), refused, _whole_place(loom.store.where, app.settings)
 
     listed, refused, where = asyncio.run(main())
@@ -71,11 +71,11 @@ def _whole_place(where: str, settings: Settings) -> str:
     return os.path.abspath(path) + where.removeprefix(path) if where.startswith(path) else where
 
 
-def _that_ran(store: Store, limit: int) -> tuple[Sequence[RunRow], int]:
+def _that_ran(loom: Planloom, limit: int) -> tuple[Sequence[RunRow], int]:
     """Return the newest runs that were not refused, and how many of those that are as new were."""
     looked_at = limit
     while True:
-        rows = store.runs(looked_at)
+        rows = loom.store.runs(looked_at)
         ran = [row for row in rows if not was_refused(row)]
         if len(ran) >= limit or len(rows) < looked_at:
             newest = ran[:limit]
@@ -84,8 +84,9 @@ def _that_ran(store: Store, limit: int) -> tuple[Sequence[RunRow], int]:
         looked_at *= 4
 
 
-def _cells(store: Store, row: RunRow) -> tuple[Text, str, str, str, str]:
+def _cells(loom: Planloom, row: RunRow) -> tuple[Text, str, str, str, str]:
     """Return a run's row of the list."""
+    store = loom.store
     status, progress = status_now(store, row), store.progress(row.id)
     holes, paid = holes_now(store, row, status, progress), paid_now(store, row, status)
     counts = row.facts.get("counts", {}) if has_ended(store, row, status) else {}

@@ -17,9 +17,8 @@ from planloom.control import DRAIN_S
 from planloom.exporting import event_line
 from planloom.money import credits_of, micro_of, show_credits, show_enough
 from planloom.outcomes import exit_code_of
-from planloom.status import ENDED, cancelling_now, cancelling_text, uncertain_text
-from planloom.steering import cancel_run
-from planloom.stores import Books, Event, RunHolder, Store
+from planloom.status import ENDED, cancelling_text, uncertain_text
+from planloom.stores import Books, Event, RunHolder
 from planloom.terminal import EventLines
 from planloom.visible import visible
 from planloom.wording import counted
@@ -88,7 +87,7 @@ async def _print_events(run: Run) -> None:
 async def _watch(run: Run) -> None:
     """Show the status line as it changes, on a terminal, and a line for whatever a person should know."""
     console, last, lines = out_console(), run.last_event, EventLines(run.id)
-    cancelling = cancelling_now(run.record, run.status)
+    cancelling = run.cancelling
     if cancelling is not None:
         _say(console, cancelling_text(run.id, cancelling))
     elif run.status == "paused" and run.driven:
@@ -130,7 +129,7 @@ def cancel(app: App, run: str) -> int:
     async def main() -> int:
         whole_id = await _found(app, run)
         async with open_with(app.registry, app.settings) as loom:
-            return await _cancel(loom.run(whole_id), loom.store, asked)
+            return await _cancel(loom.run(whole_id), asked)
 
     try:
         return asyncio.run(main())
@@ -139,18 +138,17 @@ def cancel(app: App, run: str) -> int:
         return _LOOKED_AWAY
 
 
-async def _cancel(run: Run, store: Store, asked: list[str]) -> int:
+async def _cancel(run: Run, asked: list[str]) -> int:
     """Cancel a run and say what is waited for and what came of it; return the exit code.
 
     :param asked: takes the run's id once the cancel can no longer be taken back.
     """
-    row, before, unsure = run.record, run.status, {call.call_id for call in run.uncertain}
-    cancelling = cancelling_now(row, before)
+    before, unsure, cancelling = run.status, {call.call_id for call in run.uncertain}, run.cancelling
     if cancelling is not None:
         click.echo(f"{run.id}: a cancel is under way; the calls that it lets end are ended now", err=True)
     if run.driven:
         asked.append(run.id)
-    after = await cancel_run(store, row, heard=lambda now: None if cancelling else _say_what_is_waited_for(run, now))
+    after = await run.cancel(lambda now: None if cancelling else _say_what_is_waited_for(run, now))
     cut = [call for call in run.uncertain if call.run == run.id and call.call_id not in unsure]
     frees = f"`planloom resume {run.id} --release-uncertain`"
     charged = f"; {uncertain_text(cut, frees)}" if cut else ""
