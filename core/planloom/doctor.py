@@ -15,7 +15,7 @@ from typing import Literal
 import attrs
 
 from ._above import told_of_above
-from ._errors import ConfigurationError, PlanloomError, PluginError
+from ._errors import ConfigurationError, PlanloomError, PluginError, PluginFailed
 from ._machine_slots import SlotFile, open_slot_file
 from ._probes import MOST_TOKENS, UNKNOWN, WORKS, Examined, Target, examine, worst_of
 from .clients import ClientPlugin
@@ -160,11 +160,15 @@ def _about_role(registry: Registry, settings: Settings, role: RoleSettings) -> C
 
 
 def _about_no_roles(registry: Registry, settings: Settings) -> Iterator[Check]:
-    """Yield which roles are not configured, and what will not work for that."""
+    """Yield which roles are not configured and what will not work for that, and kits whose words cannot be had."""
     lacking = [name for name in role_names_of(registry) if name not in settings.roles]
     asking: dict[str, list[str]] = {name: [] for name in lacking}
-    for kit in registry.all("kit", Kit).values() if lacking else ():
-        words = asking_words(registry, settings, (kit,))
+    for kit in registry.all("kit", Kit).values():
+        try:
+            words = asking_words(registry, settings, (kit,))
+        except Exception as error:  # whatever a stranger's kit raises, the others are looked at
+            yield _about_kit(registry, kit, error)
+            continue
         for name in lacking:
             asking[name] += [f"{word} (kit {kit.name})" for word in words.get(name, ()) if word != "agent"]
     for name in lacking:
@@ -174,6 +178,12 @@ def _about_no_roles(registry: Registry, settings: Settings) -> Iterator[Check]:
             continue
         said = f"not configured: {', '.join(asking[name])} will not work, nor jobs of the kit that need it"
         yield Check(name=f"role {name}", said=said, verdict="note", step=step)
+
+
+def _about_kit(registry: Registry, kit: Kit, error: Exception) -> Check:
+    if not isinstance(error, PlanloomError):
+        error = PluginFailed(f"the vocabulary of the kit {kit.name}", registry.owner("kit", kit.name), error)
+    return Check(name=f"kit {kit.name}", said=fault_told(error), verdict="bad", exit_code=error.exit_code)
 
 
 def _about_endpoint(registry: Registry, settings: Settings, name: str, environ: Mapping[str, str]) -> Iterator[Check]:

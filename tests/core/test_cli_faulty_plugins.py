@@ -260,3 +260,17 @@ def test_a_task_whose_word_failed_says_whose_word_it_was(place: Place) -> None:
     assert run, said
     _, shown, remarks = place.run("show", run[1], "--json")
     assert "KeyError: size, in the word of the plugin loud (loud_plugin, line " in shown, remarks
+
+
+def test_a_kit_whose_words_cannot_be_had_is_a_finding_of_the_doctor(place: Place) -> None:
+    loud(place, "result = 1\n")
+    module = place.site / "loud_plugin.py"
+    module.write_text(module.read_text().replace("    return [Word(", "    {}['size']\n    return [Word("))
+    code, output, _ = place.run("doctor", "--offline")
+    assert code == 1
+    assert "bad   kit loud: the vocabulary of the kit loud of the plugin loud failed: KeyError: 'size'" in output
+    assert "ok    disk" in output
+    (place.desk / "planloom.toml").write_text('[kits.audit]\nlensez = ["logic"]\n')
+    code, output, _ = place.run("doctor", "--offline")
+    assert code == 2
+    assert "bad   kit audit: kits.audit.lensez is not a setting" in output
