@@ -55,8 +55,8 @@ def test_a_run_says_what_it_waits_for_when_a_losers_call_hangs_and_one_cancel_en
         assert said == [
             "the plan has ended, and the run waits up to 30 s for 1 call in flight whose workers were cancelled, to "
             "keep what is paid for; to end it now press Ctrl-C or cancel it, which leaves what they cost uncertain",
-            "1 call in flight is cut off now; what of it was sent and is not answered stays charged, since the provider "
-            "may bill it",
+            "1 call in flight is cut off now; what of it was sent and is not answered stays charged, since the "
+            "provider may bill it",
         ]
         assert loom.store.money(outcome.run_id) == {"calls": 3, "spent": 400_000, "uncertain": 200_000, "reserved": 0}
 
