@@ -6,7 +6,7 @@ import asyncio
 import gc
 import inspect
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -24,6 +24,15 @@ LONG = "x" * 10_000
 COPIES = 40
 SLACK_BYTES = 24_000
 """What one run takes beside its data, the measuring included."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _only_what_is_new_is_collected() -> Iterator[None]:
+    """Thousands of tests before have left objects, and each collection would look at all of them."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 # --- one row ------------------------------------------------------------------------------------------------------
