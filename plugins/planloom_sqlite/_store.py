@@ -28,6 +28,7 @@ from planloom.stores import (
 
 from . import _drivers, _events, _records
 from ._caps import CONFIGURED_CAP, CapStore, ConfigureCap, OpenBudget, SetCap
+from ._commits import Commits
 from ._connections import MEMORY, Place, Readers, open_writer
 from ._faults import why_unwritable
 from ._hedges import Hedge
@@ -77,9 +78,10 @@ def open_store(
     place = Place(MEMORY if name == MEMORY else os.path.expanduser(name), busy_timeout_s)
     connection = open_writer(place)
     readers = Readers(place, connection if place.in_memory else None)
-    writer = Writer(
+    commits = Commits(
         connection, readers, where=place.location, lease_s=lease_s, busy_timeout_s=busy_timeout_s, clock=clock
     )
+    writer = Writer(commits, place.location)
     try:
         writer.start()
     except StoreError:

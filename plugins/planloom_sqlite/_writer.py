@@ -18,18 +18,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sqlite3
 import threading
 import time
 from asyncio import get_running_loop
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from planloom import StoreError, StoreFull, StoreLocked
 from planloom.stores import Granted
 
 from ._commits import Commits, Failure
-from ._connections import Readers
 from ._lots import LOT, MOST_ROWS, Waiter, in_order, is_small
 from ._operations import End, Operation, Release
 from ._pace import Pace
@@ -44,28 +42,15 @@ _OWED_S = 1.0
 class Writer:
     """Commits operations in batches.
 
-    :param readers: whose guard is held during a transaction.
-    :param busy_timeout_s: how long the thread waits for other processes.
-    :param clock: seconds of the wall clock.
+    :param where: what to call the store in messages.
     :ivar asked: which questions are stored.
     """
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        readers: Readers,
-        *,
-        where: str,
-        lease_s: float,
-        busy_timeout_s: float,
-        clock: Callable[[], float],
-    ) -> None:
-        self._commits = Commits(
-            connection, readers, where=where, lease_s=lease_s, busy_timeout_s=busy_timeout_s, clock=clock
-        )
+    def __init__(self, commits: Commits, where: str) -> None:
+        self._commits = commits
         self._where = where
         self._process = os.getpid()
-        self.asked = self._commits.asked
+        self.asked = commits.asked
         self._pace = Pace()
         # Any loop adds to its end, without a lock. What it begins with is moved by who holds the lock, but not while a
         # loop commits it.
