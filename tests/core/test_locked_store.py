@@ -15,6 +15,7 @@ from planloom import RunCancelled
 from planloom.clients import Endpoint
 from planloom.loom import Loom
 from planloom.plugins import load_plugins
+from planloom.questions import Reply
 from planloom.stores import Store
 from planloom.testing.doors import BUDGET, ENDPOINT, Doorway, doorway
 from planloom.testing.looms import run_plan, settings_at
@@ -66,6 +67,16 @@ def locking(connection: sqlite3.Connection, answer: Script) -> Callable[[Any], A
     return script
 
 
+async def stopped_as_it_writes(door: Doorway, server: LoopbackServer) -> asyncio.Task[Reply]:
+    """Return who asks at a run that is stopped while an answer waits to be written down."""
+    asking = asyncio.ensure_future(door.ask("q"))
+    while not server.total or server.in_flight:
+        await asyncio.sleep(0.005)
+    await asyncio.sleep(0.1)
+    door.abort.set(RunCancelled("stopped"))
+    return asking
+
+
 def money(store: Store) -> tuple[int, int, int]:
     books = store.books(BUDGET)
     return books.spent, books.reserved, books.uncertain
@@ -104,11 +115,7 @@ def test_an_answer_that_is_being_written_down_is_kept_when_its_call_is_cut_off(t
             with lock_on(path) as lock:
                 server.answer = locking(lock, completion("yes"))
                 async with door_on(store, server) as door:
-                    asking = asyncio.ensure_future(door.ask("q"))
-                    while not server.total or server.in_flight:
-                        await asyncio.sleep(0.005)
-                    await asyncio.sleep(0.1)
-                    door.abort.set(RunCancelled("stopped"))
+                    asking = await stopped_as_it_writes(door, server)
                     cutting = asyncio.ensure_future(door.door.cut())
                     await asyncio.sleep(0.1)
                     lock.rollback()
@@ -129,11 +136,7 @@ def test_an_answer_whose_call_is_cut_again_as_it_is_written_down_was_paid_here(t
             with lock_on(path) as lock:
                 server.answer = locking(lock, completion("yes"))
                 async with door_on(store, server) as door:
-                    asking = asyncio.ensure_future(door.ask("q"))
-                    while not server.total or server.in_flight:
-                        await asyncio.sleep(0.005)
-                    await asyncio.sleep(0.1)
-                    door.abort.set(RunCancelled("stopped"))
+                    asking = await stopped_as_it_writes(door, server)
                     cutting = [asyncio.ensure_future(door.door.cut()) for _ in range(2)]
                     await asyncio.sleep(0.1)
                     lock.rollback()
