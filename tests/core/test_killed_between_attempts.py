@@ -102,8 +102,9 @@ def test_a_run_that_is_killed_while_its_last_refusal_waits_for_earlier_calls_owe
     folder = folder_with(script, 'result = parallel([lambda: agent("slow"), lambda: agent("is it so?")])\n')
     process = folder.start("run", "job.plan")
     folder.wait_for(process, 5)
-    folder.wait_until(lambda: waiting(folder) == 1)
-    assert (folder.server.total, folder.server.in_flight) == (5, 1)
+    # Whoever reads a refusal may be quicker than the server counts it as sent.
+    folder.wait_until(lambda: waiting(folder) == 1 and folder.server.in_flight == 1)
+    assert folder.server.total == 5
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     assert money_of(folder) == (0, 0, 200_000)  # of the one that is out
